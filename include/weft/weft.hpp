@@ -1,0 +1,17 @@
+// Everything of the C++ API in one include.
+#pragma once
+#include "buffer.hpp"
+#include "capabilities.hpp"
+#include "completion_queue.hpp"
+#include "domain.hpp"
+#include "endpoint.hpp"
+#include "entry.hpp"
+#include "errc.hpp"
+#include "fabric.hpp"
+#include "log.hpp"
+#include "needs.hpp"
+#include "offer.hpp"
+#include "result.hpp"
+#include "settings.hpp"
+#include "status.hpp"
+#include "types.hpp"
