@@ -1,0 +1,58 @@
+// Every bound of the shm provider, with its reason.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include "wire/message.hpp"
+
+namespace weft::shm::limits {
+
+// Slots of the message ring of one direction, 64 bytes each. A power of two below 2^16 (a slot's sequence number has
+// 16 bits). 512 slots are 32 KiB: they stay in a second-level cache together with the receiver's records, and give a
+// sender that runs ahead 10 microseconds of work at 50 M messages/s.
+inline constexpr std::uint32_t ring_slots = 512;
+// Released slots are told to the producer in batches: one write of the shared line per quarter of the ring.
+inline constexpr std::uint32_t release_batch = ring_slots / 4;
+
+// Slots of the bulk lane (grants, segments). One segment is at least 4 KiB, so 128 cover the bulk area several times.
+inline constexpr std::uint32_t bulk_slots = 128;
+inline constexpr std::uint32_t bulk_release_batch = 1;  // segments are long; their room is wanted back at once
+
+// Largest payload beside the header in one slot.
+inline constexpr std::uint32_t inline_max = wire::payload_max;
+inline constexpr std::uint32_t inline_data_max = wire::payload_max - wire::remote_data_size;
+
+// Data area for eager messages. Three eighths is the largest message for which the space rule (see ring.hpp) cannot
+// starve; the default threshold lies far below.
+inline constexpr std::uint32_t eager_bytes = 256u << 10;
+inline constexpr std::uint32_t eager_max_limit = eager_bytes / 4;
+inline constexpr std::uint32_t eager_max_default = 16u << 10;
+inline constexpr std::uint32_t eager_max_least = 256;
+
+// Data area for segments of large messages.
+inline constexpr std::uint32_t bulk_bytes = 2u << 20;
+inline constexpr std::uint32_t segment_max = 128u << 10;
+inline constexpr std::uint32_t segment_first = 16u << 10;  // short, so that the receiver starts early
+
+// Messages: what 64-bit lengths and offsets allow; a bound so that sums cannot overflow.
+inline constexpr std::uint64_t message_max = std::uint64_t{1} << 46;
+inline constexpr std::uint32_t iov_max = 16;  // pieces of a vectored call: fits one kilobyte of bookkeeping
+inline constexpr std::uint64_t posted_receives_max = 1u << 20;
+inline constexpr std::uint64_t rendezvous_max = 1u << 16;  // outstanding per endpoint, each direction
+
+// Unexpected data an endpoint keeps before it stops taking messages from its peers.
+inline constexpr std::uint64_t unexpected_bytes_default = 64u << 20;
+
+// Bytes one pull (cross-memory attach) may take in one poll: bounds the time others wait, about 50 us at 10 GB/s.
+inline constexpr std::uint64_t pull_step = 512u << 10;
+
+// How often a polling thread looks at sockets, in nanoseconds. A look costs 300 ns, so this is 0.3 % of its time and
+// beyond the 99th percentile of a message latency; contact and death are noticed within it.
+inline constexpr std::uint64_t socket_period_ns = 100'000;
+
+// Packets taken from one peer before the next peer's turn.
+inline constexpr std::uint32_t burst = 64;
+
+inline constexpr int listen_backlog = 512;
+inline constexpr std::uint64_t queue_depth_max = 1u << 22;
+
+}  // namespace weft::shm::limits

@@ -1,0 +1,90 @@
+// Headers of the messages that protocol engines exchange: 16 bytes, then up to 48 bytes of payload.
+//
+// A header and a small payload fill one cache line, the unit in which processors exchange data. The layout is
+// described for people in docs/wire.md. All fields are in host order: a peer on another host is reached by
+// transports that convert. Nothing here does input or output.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace weft::wire {
+
+// What a packet is. Values are part of the protocol; the *_data kinds lie `data_kinds` above their plain ones.
+enum class kind : std::uint8_t {
+    none = 0,
+    // Messages. Order within one peer pair is the order of these packets.
+    msg = 1,                // payload follows in the packet
+    msg_eager = 2,          // payload lies in the transport's data area
+    msg_rendezvous = 3,     // payload stays with the sender until a receive matches: `rendezvous_body`
+    tagged = 4,
+    tagged_eager = 5,
+    tagged_rendezvous = 6,
+    msg_data = 7,           // as 1..6, with eight bytes of remote data in front of the payload
+    msg_eager_data = 8,
+    msg_rendezvous_data = 9,
+    tagged_data = 10,
+    tagged_eager_data = 11,
+    tagged_rendezvous_data = 12,
+    // Control of rendezvous, on a lane of its own so that it passes messages that wait for a receive.
+    grant = 16,             // receiver to sender: send the bytes `grant_body` says of rendezvous `key`
+    segment = 17,           // sender to receiver: bytes of transfer `key`, in the data area
+    finished = 18,          // receiver to sender: rendezvous `key` needs no more bytes
+};
+
+inline constexpr std::uint8_t data_kinds = 6;
+constexpr kind with_data(kind k) noexcept { return static_cast<kind>(static_cast<std::uint8_t>(k) + data_kinds); }
+
+// First eight bytes of a packet in one word, so that a transport can publish a packet with one store.
+struct header {
+    std::uint16_t sequence = 0;  // the transport's; a slot is full when this is the expected one
+    kind what = kind::none;
+    std::uint8_t reserved = 0;
+    std::uint32_t size = 0;  // bytes of payload (messages), of the segment (segments), else 0
+
+    static constexpr std::uint64_t pack(std::uint16_t sequence, kind k, std::uint32_t size) noexcept {
+        return std::uint64_t{sequence} | std::uint64_t{static_cast<std::uint8_t>(k)} << 16 | std::uint64_t{size} << 32;
+    }
+    static constexpr std::uint16_t sequence_of(std::uint64_t word) noexcept { return static_cast<std::uint16_t>(word); }
+    static constexpr kind kind_of(std::uint64_t word) noexcept { return static_cast<kind>((word >> 16) & 0xff); }
+    static constexpr std::uint32_t size_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word >> 32); }
+};
+
+inline constexpr std::size_t packet_size = 64;   // one cache line
+inline constexpr std::size_t payload_max = 48;   // beside header and tag
+inline constexpr std::size_t remote_data_size = 8;
+
+// Bodies of packets that carry no user payload. Plain copies in and out of the 48 bytes.
+struct eager_body {
+    std::uint64_t position = 0;  // in the data area, modulo its size
+    std::uint64_t data = 0;      // remote data, for the *_data kinds
+};
+struct rendezvous_body {
+    std::uint64_t size = 0;     // bytes of the message
+    std::uint64_t sender = 0;   // names the operation at the sender; comes back in grant and finished
+    std::uint64_t address = 0;  // of the bytes in the sender's memory, 0 if they are not contiguous
+    std::uint64_t data = 0;
+};
+struct grant_body {
+    std::uint64_t offset = 0;    // first byte wanted: more than 0 when pulling stopped half-way
+    std::uint64_t size = 0;      // end of the bytes wanted, at most the size announced
+    std::uint64_t receiver = 0;  // names the transfer at the receiver; comes back in segments
+};
+struct segment_body {
+    std::uint64_t position = 0;  // in the bulk data area
+    std::uint64_t offset = 0;    // in the message
+};
+template <class Body>
+inline Body read_body(const std::byte* payload) noexcept {
+    static_assert(sizeof(Body) <= payload_max);
+    Body b;
+    std::memcpy(&b, payload, sizeof b);
+    return b;
+}
+template <class Body>
+inline void write_body(std::byte* payload, const Body& b) noexcept {
+    static_assert(sizeof(Body) <= payload_max);
+    std::memcpy(payload, &b, sizeof b);
+}
+
+}  // namespace weft::wire
