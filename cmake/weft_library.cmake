@@ -64,6 +64,7 @@ macro(weft_libraries)
     add_library(weft SHARED $<TARGET_OBJECTS:weft_base_objects> $<TARGET_OBJECTS:weft_objects>)
     add_library(weft::weft ALIAS weft)
     set_target_properties(weft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+        SKIP_BUILD_RPATH ON INSTALL_RPATH ""  # it needs nothing that is not found the ordinary way
         LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/weft.map)
     target_compile_features(weft INTERFACE cxx_std_20)
     target_include_directories(weft INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

@@ -30,6 +30,11 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O3 -g1 -DNDEBUG")
 set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
 
+set(weft_sanitized OFF)
+if(WEFT_SANITIZE)
+    set(weft_sanitized ON)
+endif()
+
 # Applied to our own targets only: weft_common carries no usage requirement beyond this tree.
 add_library(weft_common INTERFACE)
 target_compile_options(weft_common INTERFACE
@@ -39,7 +44,7 @@ target_compile_options(weft_common INTERFACE
     # g++ 12 warns of impossible overlaps inside std::string (GCC bug 105651); fixed in 13.
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
     # The sanitizers' checks lead gcc's flow analysis to bounds and values that cannot be.
-    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${WEFT_SANITIZE}>>:-Wno-maybe-uninitialized;-Wno-stringop-overflow;-Wno-array-bounds>
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${weft_sanitized}>>:-Wno-maybe-uninitialized;-Wno-stringop-overflow;-Wno-array-bounds>
     $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)  # clang counts it to -Wconversion, gcc does not
 # The two are C++ only; gcc warns about them in C.
 get_target_property(weft_options weft_common INTERFACE_COMPILE_OPTIONS)

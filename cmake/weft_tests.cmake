@@ -23,26 +23,34 @@ function(weft_gtest name label)
     endif()
     weft_program(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES} GTest::gtest_main GTest::gtest
         INCLUDES ${PROJECT_SOURCE_DIR}/tests)
+    add_dependencies(weft_gtests ${name})
     set(labels ${label})
     foreach(source IN LISTS arg_SOURCES)
         file(STRINGS ${source} starts_threads REGEX "std::j?thread|pthread_create|std::async")
         if(starts_threads)
             list(APPEND labels threads)
+            add_dependencies(weft_threads_gtests ${name})
             break()
         endif()
     endforeach()
     weft_test_environment(environment)
-    # The list of labels is escaped once more because gtest_discover_tests writes it into a script.
-    string(REPLACE ";" "\\;" labels "${labels}")
-    gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 30
-        PROPERTIES LABELS "${labels}" TIMEOUT ${WEFT_TEST_TIMEOUT} ENVIRONMENT "${environment}")
+    gtest_discover_tests(${name} TEST_PREFIX "${name}." NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 30)
+    # Properties whose value is a list do not survive gtest_discover_tests; ctest reads this file after the tests.
+    set(properties_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake)
+    file(CONFIGURE OUTPUT ${properties_file} @ONLY CONTENT [[
+if(@name@_TESTS)
+    set_tests_properties(${@name@_TESTS} PROPERTIES LABELS "@labels@" TIMEOUT @WEFT_TEST_TIMEOUT@
+        ENVIRONMENT "@environment@")
+endif()
+]])
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${properties_file})
 endfunction()
 
 # weft_unit_tests(ROOM [LIBRARIES ...]): tests/unit/ROOM/*.cc as the program unit_ROOM.
 function(weft_unit_tests room)
     weft_glob(sources ${PROJECT_SOURCE_DIR}/tests/unit/${room}/*.cc)
     if(room STREQUAL "floor")
-        set(library weft_floor weft_base)
+        set(library weft_floor weft_internal)
         if(NOT TARGET weft_floor)
             return()
         endif()
@@ -112,6 +120,8 @@ endfunction()
 
 macro(weft_add_tests)
     include(GoogleTest)
+    add_custom_target(weft_gtests)          # all GoogleTest programs
+    add_custom_target(weft_threads_gtests)  # those that start threads
     file(GLOB weft_rooms CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}/tests/unit
         ${PROJECT_SOURCE_DIR}/tests/unit/*)
     foreach(room IN LISTS weft_rooms)
@@ -123,6 +133,12 @@ macro(weft_add_tests)
     foreach(suite conformance system model)
         weft_glob(weft_suite_sources ${PROJECT_SOURCE_DIR}/tests/${suite}/*.cc)
         weft_gtest(${suite} ${suite} SOURCES ${weft_suite_sources} LIBRARIES weft weft_base)
+    endforeach()
+    # A folder of tests with a CMakeLists.txt says itself what it needs.
+    file(GLOB weft_test_folders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*/CMakeLists.txt)
+    foreach(file IN LISTS weft_test_folders)
+        cmake_path(GET file PARENT_PATH folder)
+        add_subdirectory(${folder})
     endforeach()
     weft_compile_fail_tests()
     weft_fuzz_tests()

@@ -140,7 +140,7 @@ result<domain::link*> domain::link_to(base::identity remote_domain) {
     if (!socket) {
         failure f = std::move(socket).error();
         if (f.code == errc::peer_unreachable)
-            f.text = "shm: nobody answers at " + os::to_text(socket_name_of(remote_domain)) +
+            f.text = "nobody answers at " + os::to_text(socket_name_of(remote_domain)) +
                      ": the peer has not opened its domain yet, has ended, or lives in another network namespace; start "
                      "it, or set shm_directory to a directory that both see";
         return f;
@@ -156,9 +156,10 @@ result<domain::link*> domain::add_link(os::connection socket, base::identity rem
     l->remote = remote_domain;
     l->credentials = *who;
     l->socket = std::move(socket);
-    if (!options_.any_user && who->uid != ::geteuid()) {
+    l->forbidden = !options_.any_user && who->uid != ::geteuid();
+    if (l->forbidden && remote_domain) {  // we are the one who connects
         return failure{errc::permission_denied, 0,
-                       "shm: the peer runs as user " + std::to_string(who->uid) + " and this process as " +
+                       "the peer runs as user " + std::to_string(who->uid) + " and this process as " +
                            std::to_string(::geteuid()) +
                            "; run both as one user, or set shm_peers=any_user on both sides if you trust it"};
     }
@@ -225,6 +226,15 @@ void domain::read_link(std::uint64_t key) {
             return drop_link(key, got.error().code == errc::peer_gone ? nullptr : got.error().text.c_str());
         }
         const wire::decoded_contact d = wire::decode(std::span(room).first(got->size));
+        if (d.fault == wire::contact_fault::version && d.value.kind == wire::contact_kind::refuse) {
+            // Our version was refused; the text that says so is in a layout that we need not know.
+            record* const r = find(number_part(d.value.from), d.value.to);
+            if (domain_part(d.value.from) == identity_ && r != nullptr && r->state == record::connecting && r->via == &l)
+                fail(*r, errc::version_mismatch,
+                     "the peer speaks shm protocol " + std::to_string(d.value.version) + ", this process " +
+                         std::to_string(wire::contact_version) + "; install the same weft version on both sides");
+            continue;
+        }
         if (d.fault == wire::contact_fault::version) {
             wire::contact answer = about(wire::contact_kind::refuse, d.value.from, d.value.to);
             answer.reason = wire::contact_reason::version;
@@ -263,7 +273,7 @@ void domain::drop_link(std::uint64_t key, const char* why) {
             it = records_.erase(it);
         } else {
             if (r.state == record::connecting)
-                fail(r, errc::peer_unreachable, "shm: the peer ended or closed the connection before it answered");
+                fail(r, errc::peer_unreachable, "the peer ended or closed the connection before it answered");
             r.via = nullptr;
             ++it;
         }
@@ -297,6 +307,10 @@ void domain::learn(link& l, const wire::contact& c) {
 }
 
 void domain::handle_open(link& l, const wire::contact& c, os::datagram& d) {
+    if (l.forbidden)
+        return refuse(l, c, wire::contact_reason::permission,
+                      "runs as user " + std::to_string(::geteuid()) + " and takes no contact from user " +
+                          std::to_string(l.credentials.uid) + "; run both as one user, or set shm_peers=any_user there");
     if (!l.remote) l.remote = domain_part(c.from);
     if (l.remote != domain_part(c.from))
         return refuse(l, c, wire::contact_reason::malformed, "the endpoint does not belong to the domain at this socket");
@@ -361,7 +375,7 @@ void domain::handle_accept(link& l, const wire::contact& c) {
 void domain::handle_refuse(link& l, const wire::contact& c) {
     record* const r = find(number_part(c.from), c.to);
     if (domain_part(c.from) != identity_ || r == nullptr || r->state != record::connecting || r->via != &l) return;
-    fail(*r, code_of(c.reason), "shm: the peer refuses contact: it " + std::string(c.reason_text()));
+    fail(*r, code_of(c.reason), "the peer refuses contact: it " + std::string(c.reason_text()));
 }
 
 void domain::fail(record& r, errc why, std::string text) {
@@ -369,7 +383,7 @@ void domain::fail(record& r, errc why, std::string text) {
         const auto at = std::find_if(records_.begin(), records_.end(), [&](auto& e) { return &e.second == &r; });
         if (const auto owner = ports_.find(at->first.first); owner != ports_.end()) owner->second->count_waiting(-1);
     }
-    log(1, text);
+    log(3, text);  // the caller is told; this is for those who look for more
     r.state = record::failed;
     r.memory.reset();
     r.why = why;

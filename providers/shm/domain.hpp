@@ -103,7 +103,6 @@ class domain final {
     void handle_close(link&, const wire::contact&);
     void refuse(link&, const wire::contact& opened, wire::contact_reason, const std::string& text);
     void learn(link&, const wire::contact&);
-    void establish(record&, const std::shared_ptr<os::mapping>&, bool initiator);
     void fail(record&, errc, std::string text);
     record* find(std::uint32_t port, base::identity remote) noexcept;
     std::uint64_t insert_locked(base::identity);
@@ -117,7 +116,6 @@ class domain final {
     mutable std::mutex mutex_;
     os::listener listener_;
     os::epoll epoll_;
-    bool listening_ = true;  // false while there is no descriptor to accept with
     std::uint64_t last_progress_ns_ = 0;
     std::uint64_t next_link_ = 1;  // key 0 is the listener
     std::map<std::uint64_t, std::unique_ptr<link>> links_;

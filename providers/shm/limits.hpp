@@ -13,7 +13,8 @@ inline constexpr std::uint32_t ring_slots = 512;
 // Released slots are told to the producer in batches: one write of the shared line per quarter of the ring.
 inline constexpr std::uint32_t release_batch = ring_slots / 4;
 
-// Slots of the bulk lane (grants, segments). One segment is at least 4 KiB, so 128 cover the bulk area several times.
+// Slots of the bulk lane (grants, segments). Segments are 16 KiB and more but for the last of a message, so
+// 128 slots are more than the bulk area holds, with room for grants.
 inline constexpr std::uint32_t bulk_slots = 128;
 inline constexpr std::uint32_t bulk_release_batch = 1;  // segments are long; their room is wanted back at once
 

@@ -19,6 +19,7 @@ struct domain::link {
     os::connection socket;
     base::identity remote;  // of the other domain; nobody until it has introduced itself
     os::peer_credentials credentials;
+    bool forbidden = false;  // of another user: its opens are refused, with the reason
     std::shared_ptr<copy_choice> choice;  // made when the peer has told where it keeps its probe value
     // Datagrams for which the socket had no room.
     std::deque<std::pair<wire::contact, os::descriptor>> outbox;

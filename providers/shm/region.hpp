@@ -33,7 +33,7 @@ struct direction {
     released ring_released;
     released bulk_released;
     producer_flags producer;
-    alignas(4096) slot ring[limits::ring_slots];
+    alignas(limits::release_batch * 64) slot ring[limits::ring_slots];  // see consumer::batch_ends
     slot bulk[limits::bulk_slots];
     alignas(4096) std::byte eager_data[limits::eager_bytes];
     alignas(4096) std::byte bulk_data[limits::bulk_bytes];

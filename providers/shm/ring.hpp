@@ -34,6 +34,9 @@ class producer {
     }
 
     bool has_slot() const noexcept { return produced_ != limit_; }
+    // For callers who look once: the count to hand to put_at(), and whether there is a slot for it.
+    std::uint64_t next() const noexcept { return produced_; }
+    bool is_slot(std::uint64_t count) const noexcept { return count != limit_; }
     // Reads what the consumer has released. Both counts come from the other process: a value that no correct consumer
     // writes is ignored, and the ring stays full.
     bool refresh() noexcept {
@@ -45,12 +48,18 @@ class producer {
         return has_slot();
     }
 
-    // Requires has_slot(). `n` is at most the payload's size.
-    void put(wire::kind k, std::uint64_t key, const std::byte* payload, std::size_t n) noexcept {
-        slot& s = slots_[produced_ & (Slots - 1)];
+    // A small message; `count` is next(), for which there is a slot. `n` is at most the payload's size.
+    [[gnu::always_inline]] inline void put_small(std::uint64_t count, wire::kind k, std::uint64_t key,
+                                                 const std::byte* payload, std::size_t n) noexcept {
+        slot& s = slots_[count & (Slots - 1)];
+        const std::uint64_t sequence = count + 1;
+        produced_ = sequence;  // before the copy, which the compiler must assume to change anything
         base::copy_small(s.payload, payload, n);
-        publish(s, k, key, static_cast<std::uint32_t>(n));
+        s.key = key;
+        s.word.store(wire::header::pack_small(static_cast<std::uint16_t>(sequence), k, n),
+                     std::memory_order_release);  // pairs with the acquire in consumer::front
     }
+    // The others require has_slot().
     void put_with_data(wire::kind k, std::uint64_t key, std::uint64_t data, const std::byte* payload,
                        std::size_t n) noexcept {
         slot& s = slots_[produced_ & (Slots - 1)];
@@ -82,8 +91,8 @@ class producer {
   private:
     void publish(slot& s, wire::kind k, std::uint64_t key, std::uint32_t size) noexcept {
         s.key = key;
-        ++produced_;
-        s.word.store(wire::header::pack(static_cast<std::uint16_t>(produced_), k, size),
+        const std::uint64_t sequence = ++produced_;
+        s.word.store(wire::header::pack(static_cast<std::uint16_t>(sequence), k, size),
                      std::memory_order_release);  // pairs with the acquire in consumer::front
     }
 
@@ -101,25 +110,25 @@ template <std::uint32_t Slots, std::uint32_t Bytes, std::uint32_t Batch>
 class consumer {
   public:
     void attach(slot* slots, const std::byte* data, released* back) noexcept {
-        slots_ = slots;
+        first_ = next_ = slots;
         data_ = data;
         back_ = back;
     }
-
     // From now on it is always empty: what lies in the ring is not believed any more.
     void stop() noexcept {
-        consumed_ = 0;
-        slots_ = const_cast<slot*>(&nothing);
+        next_ = &nothing;
+        expected_ = 1;
     }
 
-    // The first word of the next packet; `full` tells whether it is there.
-    std::uint64_t front() const noexcept {
-        return slots_[consumed_ & (Slots - 1)].word.load(std::memory_order_acquire);  // pairs with producer::publish
+    // The first word of the next packet; read once, since it is the other process's memory.
+    std::uint64_t front() const noexcept { return next_->word.load(std::memory_order_acquire); }  // pairs with publish
+    // Whether that packet is there.
+    bool ready() const noexcept { return wire::header::sequence_of(front()) == expected_; }
+    const slot& at_front() const noexcept { return *next_; }
+    // The kind of the packet that is ready: its byte alone, which spares shifts.
+    std::uint32_t front_kind() const noexcept {
+        return __atomic_load_n(reinterpret_cast<const std::uint8_t*>(&next_->word) + 2, __ATOMIC_RELAXED);
     }
-    bool full(std::uint64_t word) const noexcept {
-        return wire::header::sequence_of(word) == static_cast<std::uint16_t>(consumed_ + 1);
-    }
-    const slot& at_front() const noexcept { return slots_[consumed_ & (Slots - 1)]; }
 
     // The bytes of a payload in the data area, or null if no correct producer would have put them there.
     const std::byte* data(std::uint64_t position, std::uint32_t n) const noexcept {
@@ -128,28 +137,39 @@ class consumer {
         return data_ + offset;
     }
 
-    void pop() noexcept {
-        ++consumed_;
-        if ((consumed_ & (Batch - 1)) == 0) publish();
+    [[gnu::always_inline]] inline void pop() noexcept {
+        advance();
+        if (batch_ends()) publish();
     }
-    // As pop(), for a packet whose payload ended at `end` in the data area.
+    // As pop(), for a packet whose payload of `n` bytes lay at `position` in the data area.
     void pop_data(std::uint64_t position, std::uint32_t n) noexcept {
         bytes_ = position + ((std::uint64_t{n} + 63) & ~std::uint64_t{63});
-        ++consumed_;
-        if ((consumed_ & (Batch - 1)) == 0 || bytes_ - bytes_published_ >= Bytes / 8) publish();
+        advance();
+        if (batch_ends() || bytes_ - bytes_published_ >= Bytes / 8) publish();
     }
 
   private:
     static constexpr slot nothing{};  // its sequence number, 0, is not the expected 1
 
-    void publish() noexcept {
+    // Rings begin at multiples of a batch's bytes, so the place tells.
+    bool batch_ends() const noexcept { return (reinterpret_cast<std::uintptr_t>(next_) & (Batch * sizeof(slot) - 1)) == 0; }
+    [[gnu::always_inline]] inline void advance() noexcept {
+        const slot* const next = next_ + 1;
+        next_ = next == first_ + Slots ? first_ : next;
+        ++expected_;
+    }
+    [[gnu::always_inline]] inline void publish() noexcept {
+        // Never more than a batch behind, so sixteen bits tell how many there were.
+        consumed_ += static_cast<std::uint16_t>(expected_ - 1 - static_cast<std::uint16_t>(consumed_));
         bytes_published_ = bytes_;
         back_->bytes.store(bytes_, std::memory_order_release);     // pairs with the acquires in producer::refresh
         back_->slots.store(consumed_, std::memory_order_release);  // pairs with the acquires in producer::refresh
     }
 
-    slot* slots_ = nullptr;
-    std::uint64_t consumed_ = 0;
+    const slot* next_ = &nothing;
+    const slot* first_ = nullptr;
+    std::uint16_t expected_ = 1;   // sequence number of the next packet: one more than the packets taken
+    std::uint64_t consumed_ = 0;   // packets taken, as last published
     const std::byte* data_ = nullptr;
     released* back_ = nullptr;
     std::uint64_t bytes_ = 0;

@@ -4,8 +4,6 @@
 
 namespace weft::base {
 
-void yield_cpu() noexcept {
-    ::sched_yield();
-}
+void yield_cpu() noexcept { ::sched_yield(); }
 
 }  // namespace weft::base

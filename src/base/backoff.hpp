@@ -6,9 +6,7 @@ namespace weft::base {
 
 // Tells the core that this is a spin loop: saves power, frees the sibling hyper-thread, and avoids the pipeline
 // flush for mis-ordered loads when the awaited line finally changes.
-inline void cpu_relax() noexcept {
-    __builtin_ia32_pause();
-}
+inline void cpu_relax() noexcept { __builtin_ia32_pause(); }
 
 // Gives the core to another runnable thread. Out of line so that hot headers need no <sched.h>.
 void yield_cpu() noexcept;

@@ -9,9 +9,7 @@ namespace weft::base {
 
 // The time stamp counter. Not serialising: the processor may move it a few instructions either way. Comparable
 // between cores only where the counter is invariant and synchronised, which is why deadlines use now_ns().
-inline std::uint64_t cycles() noexcept {
-    return __builtin_ia32_rdtsc();
-}
+inline std::uint64_t cycles() noexcept { return __builtin_ia32_rdtsc(); }
 
 // Nanoseconds of CLOCK_MONOTONIC: the same origin for all processes of a host (but not of a time namespace).
 inline std::uint64_t now_ns() noexcept {

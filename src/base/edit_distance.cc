@@ -9,9 +9,7 @@ namespace {
 constexpr std::size_t length_max = 64;  // as long as any name of ours; bounds the rows below
 constexpr std::size_t edits_max = 3;    // beyond three slips it is another word
 
-char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool equal_but_for_case(std::string_view a, std::string_view b) noexcept {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });

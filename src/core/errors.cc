@@ -1,5 +1,6 @@
 // The one table of codes: name, text and remedy. Everything that shows a code to a person is made from it.
 #include <cstddef>
+#include <new>
 #include <system_error>
 
 #include <weft/result.hpp>
@@ -97,18 +98,13 @@ class weft_category final : public std::error_category {
     }
 };
 
-// Never destroyed: error codes may be looked at while the program ends.
-union immortal {
-    constexpr immortal() noexcept : category() {}
-    ~immortal() {}
-    weft_category category;
-};
-constinit const immortal the_category;
-
 }  // namespace
 
 const std::error_category& category() noexcept {
-    return the_category.category;
+    // Made at first use and never destroyed: error codes may be looked at while the program ends.
+    alignas(weft_category) static std::byte storage[sizeof(weft_category)];
+    static const weft_category* const only = new (storage) weft_category;
+    return *only;
 }
 
 errc_text describe(errc code) noexcept {

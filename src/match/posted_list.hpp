@@ -170,6 +170,38 @@ class posted_list {
         return detail::ring_table::pop(link);
     }
 
+    // The parts of add() and take() for receives from any source that ignore no bit, while there are no others: for a
+    // caller whose code must stay free of calls. All answer null when it is another case, and nothing has changed.
+    [[gnu::always_inline]] inline posted_receive* add_plain(std::uint64_t tag) noexcept {
+        posted_receive* const r = free_;
+        if (r == nullptr) [[unlikely]]
+            return nullptr;
+        free_ = r->next;
+        r->sequence = sequence_++;
+        r->tag = tag;
+        r->source = static_cast<std::uint32_t>(any_source);
+        posted_receive** link = plain_.table.bucket(base::hash_key(tag));
+        if (*link == nullptr) [[likely]] {
+            detail::ring_table::start(link, r);
+        } else {
+            while (*link != nullptr && (*link)->tag != tag) link = &(*link)->chain;
+            detail::ring_table::append(link, r);
+        }
+        return r;
+    }
+    [[gnu::always_inline]] inline posted_receive** find_only_plain(std::uint64_t tag) const noexcept {
+        if (live_ != 0) [[unlikely]]
+            return nullptr;
+        posted_receive** const link = find_plain(tag);
+        return *link == nullptr ? nullptr : link;
+    }
+    // The receive that a link found so leads to, and its removal.
+    static posted_receive* at(posted_receive** link) noexcept { return (*link)->next; }
+    void take_at(posted_receive** link) noexcept {
+        ++taken_;
+        (void)detail::ring_table::pop(link);
+    }
+
     // Gives back what take(), cancel() or remove_if() handed out. The record may be reused by the next add().
     void release(posted_receive* r) noexcept {
         r->next = free_;

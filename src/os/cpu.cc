@@ -41,9 +41,7 @@ result<std::vector<int>> allowed_cpus() {
     return system_failure(errno, "read the allowed cores");
 }
 
-result<void> pin_this_thread(int cpu) {
-    return pin_this_thread(std::vector<int>{cpu});
-}
+result<void> pin_this_thread(int cpu) { return pin_this_thread(std::vector<int>{cpu}); }
 
 result<void> pin_this_thread(const std::vector<int>& cpus) {
     int highest = cpus_first - 1;

@@ -28,9 +28,7 @@ constexpr ready operator|(ready a, ready b) noexcept {
 constexpr ready operator&(ready a, ready b) noexcept {
     return static_cast<ready>(static_cast<std::uint32_t>(a) & static_cast<std::uint32_t>(b));
 }
-constexpr bool any(ready r) noexcept {
-    return r != ready::none;
-}
+constexpr bool any(ready r) noexcept { return r != ready::none; }
 
 struct ready_event {
     std::uint64_t key = 0;  // what add() was given

@@ -13,7 +13,7 @@ struct code_row {
     errc code;
 };
 
-// clang-format off (one row per line)
+// clang-format off: one row per line
 constexpr code_row codes[] = {
     {EAGAIN, errc::try_again},
     {ECONNREFUSED, errc::peer_unreachable},
@@ -86,8 +86,6 @@ failure system_failure(int error, std::string wanted) {
     return system_failure(code_of(error), error, std::move(wanted));
 }
 
-failure plain_failure(errc code, std::string text) {
-    return {code, 0, std::move(text)};
-}
+failure plain_failure(errc code, std::string text) { return {code, 0, std::move(text)}; }
 
 }  // namespace weft::os

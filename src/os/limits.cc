@@ -41,9 +41,7 @@ limit_value read_limit(limit which) noexcept {
     return {found.rlim_cur, found.rlim_max};
 }
 
-const char* name_of(limit which) noexcept {
-    return row_of(which).name;
-}
+const char* name_of(limit which) noexcept { return row_of(which).name; }
 
 std::string describe(limit which) {
     const limit_row& row = row_of(which);

@@ -11,9 +11,7 @@
 
 namespace weft::os {
 
-std::size_t page_size() noexcept {
-    return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
+std::size_t page_size() noexcept { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
 result<mapping> mapping::map(int fd, std::size_t size, protection access, int flags, std::uint64_t offset) {
     const int bits = access == protection::read_write ? PROT_READ | PROT_WRITE : PROT_READ;

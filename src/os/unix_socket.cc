@@ -18,9 +18,7 @@ namespace {
 
 constexpr std::size_t control_size = CMSG_SPACE(descriptors_max * sizeof(int));
 
-failure empty_handed(errc code, int error, const char* text) {
-    return {code, error, text};
-}
+failure empty_handed(errc code, int error, const char* text) { return {code, error, text}; }
 
 // Reads every descriptor of the control data into owners, whatever happens afterwards.
 void take_descriptors(msghdr& message, datagram& into) {

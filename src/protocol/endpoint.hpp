@@ -46,6 +46,7 @@ class endpoint final : public weft_endpoint, private progressable {
   public:
     using channel = typename Transport::channel;
     using queue_type = completion_queue<T>;
+    using entry_type = typename queue_type::entry_type;
     static constexpr spi::traits properties = T;
 
     // Binds to the queue; `outside_storage`: release() ends the object but does not free its memory.
@@ -154,9 +155,12 @@ class endpoint final : public weft_endpoint, private progressable {
                          const receive_options&) noexcept;
     template <bool Tagged>
     status take_unexpected(unexpected_message&, const destination&, const receive_options&) noexcept;
-    void take_messages(channel&) noexcept;
+    entry_type* take_messages(channel&, entry_type* out, entry_type* end) noexcept;
+    bool take_small(channel&, entry_type* at) noexcept;
+    template <bool Tagged>
+    bool take_small(channel&, std::uint64_t tag, const std::byte* payload, std::uint32_t n, entry_type* at) noexcept;
     bool take_other(channel&, std::uint64_t word) noexcept;
-    template <bool Tagged, bool Small>
+    template <bool Tagged>
     bool arrive(channel&, std::uint64_t tag, const std::byte* payload, std::uint32_t n, std::uint64_t data,
                 std::uint16_t flags) noexcept;
     template <bool Tagged>
@@ -189,7 +193,7 @@ class endpoint final : public weft_endpoint, private progressable {
     void finish_outgoing(outgoing&, errc) noexcept;
     void progress_bulk() noexcept;
     void take_controls(channel&) noexcept;
-    bool take_segment(channel&, std::uint64_t word) noexcept;
+    bool take_segment(channel&, std::uint32_t n) noexcept;
     void take_grant(channel&) noexcept;
     void push_segments(channel&) noexcept;
     void pull_some(incoming&) noexcept;
@@ -207,8 +211,16 @@ class endpoint final : public weft_endpoint, private progressable {
     void fault(channel&, const char* what) noexcept;
     void finalize(channel&, errc) noexcept;
     void cancel_everything() noexcept;
-    static std::size_t poll_single(weft_queue*, void* entries, std::size_t room) noexcept;
-    static constexpr weft_queue_ops single_table = {sizeof(weft_queue_ops), poll_single, queue_type::release_handle};
+    static std::size_t poll(weft_queue*, void* entries, std::size_t room) noexcept;
+    static std::size_t poll_ready(queue_type&, entry_type* entries, entry_type* out, entry_type* end,
+                                  const typename queue_type::polled* at) noexcept;
+    static constexpr weft_queue_ops poll_table = {sizeof(weft_queue_ops), poll, queue_type::release_handle};
+    // Of the channel, of the endpoint and of the queue: each looks at its own count.
+    void count_bulk_work(channel& ch, std::int32_t n) noexcept {
+        ch.bulk_work += static_cast<std::uint32_t>(n);
+        bulk_work_ += static_cast<std::uint32_t>(n);
+        queue_->add_bulk_work(n);
+    }
     static const weft_endpoint_ops closed_table;
 
     void report(void* context, op what, errc outcome, std::uint64_t size, std::uint64_t source, std::uint64_t tag,
@@ -223,7 +235,6 @@ class endpoint final : public weft_endpoint, private progressable {
     channel** active_ = nullptr;  // open channels, the ones that are polled
     std::uint32_t active_count_ = 0;
     std::uint32_t bulk_work_ = 0;  // sum of the channels' bulk_work
-    std::uint32_t countdown_ = 1;  // polls until work()
     std::uint32_t eager_max_;
 
     match::posted_list posted_tagged_;
@@ -246,8 +257,6 @@ class endpoint final : public weft_endpoint, private progressable {
     std::vector<channel*> active_table_;                 // storage of active_
     std::vector<std::unique_ptr<channel>> owned_;        // the real channels
     std::uint32_t closing_count_ = 0;                    // channels whose peer is gone but which still hold messages
-    std::uint32_t work_interval_ = 1;                    // last value of countdown_
-    std::uint64_t last_work_ns_ = 0;
     bool bound_ = false;
     bool closed_ = false;
     bool outside_storage_;

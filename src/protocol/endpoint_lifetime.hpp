@@ -30,42 +30,62 @@ endpoint<Transport, T>::endpoint(std::unique_ptr<Transport> transport, queue_typ
     queue_->retain();
     gone_.state = channel_state::gone;
     const guard locked(queue_->lock());
-    bound_ = queue_->bind(this, &single_table);
+    bound_ = queue_->bind(this, &poll_table, limits.socket_period_ns);
 }
 
 // ---- polling --------------------------------------------------------------------------------------------------
 
+// The queue's poll, if one thread uses it. Small messages for plain receives, sends that have completed and an idle poll
+// are dealt with here without a call, so that hardly a register has to be saved; all else continues in poll_rest().
 template <class Transport, spi::traits T>
-inline void endpoint<Transport, T>::progress() noexcept {
+std::size_t endpoint<Transport, T>::poll(weft_queue* q, void* room_begin, std::size_t room) noexcept {
+    auto& queue = static_cast<queue_type&>(*q);
+    auto* const entries = static_cast<entry_type*>(room_begin);
+    entry_type* out = entries;
+    if (!queue.nothing_waits()) {
+        if (!queue.all_fits(room)) [[unlikely]] return queue.poll_rest(entries, entries, entries + room);
+        out = queue.take_all(entries);
+    }
+    for (auto at = queue.watched(), last = queue.watched_end(); at != last; ++at)
+        if (static_cast<channel*>(at->channel)->main_rx.ready()) return poll_ready(queue, entries, out, entries + room, at);
+    if (!queue.count_poll()) [[unlikely]] return queue.poll_rest(entries, out, entries + room);
+    return static_cast<std::size_t>(out - entries);
+}
+
+// From the channel at `at` on, which is ready. A step of its own, so that neither has more to hold than there are
+// registers.
+template <class Transport, spi::traits T>
+[[gnu::noinline]] std::size_t endpoint<Transport, T>::poll_ready(queue_type& queue, entry_type* entries,
+                                                                 entry_type* out, entry_type* end,
+                                                                 const typename queue_type::polled* at) noexcept {
+    do {
+        channel& ch = *static_cast<channel*>(at->channel);
+        if (!ch.main_rx.ready()) continue;
+        do {
+            if (out == end || !static_cast<endpoint*>(at->endpoint)->take_small(ch, out))
+                return queue.poll_rest(entries, out, end);
+            ++out;
+        } while (ch.main_rx.ready());
+    } while (++at != queue.watched_end());
+    if (!queue.count_poll()) [[unlikely]] return queue.poll_rest(entries, out, end);
+    return static_cast<std::size_t>(out - entries);
+}
+
+// All that an endpoint may have to do in a poll.
+template <class Transport, spi::traits T>
+void endpoint<Transport, T>::progress() noexcept {
+    entry_type* const end = queue_->end();
     for (std::uint32_t i = 0; i < active_count_; ++i) {
         channel& ch = *active_[i];
-        if (ch.main_rx.full(ch.main_rx.front())) take_messages(ch);
+        if (ch.main_rx.ready()) queue_->direct_to(take_messages(ch, queue_->next(), end), end);
     }
-    if (bulk_work_ != 0) [[unlikely]] progress_bulk();
-    if (--countdown_ == 0) [[unlikely]] work();
+    if (bulk_work_ != 0) progress_bulk();
+    if (queue_->work_is_due()) work();
 }
 
-// The queue's poll while this is its only endpoint: no indirect call on the way to the channels.
-template <class Transport, spi::traits T>
-std::size_t endpoint<Transport, T>::poll_single(weft_queue* q, void* entries, std::size_t room) noexcept {
-    auto& queue = *static_cast<queue_type*>(q);
-    const guard locked(queue.lock());
-    endpoint& self = *static_cast<endpoint*>(queue.single());
-    return queue.poll_with(static_cast<typename queue_type::entry_type*>(entries), room,
-                           [&]() noexcept { self.progress(); });
-}
-
-// What need not happen with every poll: sockets, contacts, deaths. Runs about once per period: the countdown is set
-// from the rate of polls seen, so that neither a busy loop pays for it nor a rare poller waits for it.
+// What need not happen with every poll: sockets, contacts, deaths.
 template <class Transport, spi::traits T>
 [[gnu::cold, gnu::noinline]] void endpoint<Transport, T>::work() noexcept {
-    const std::uint64_t now = base::now_ns();
-    const std::uint64_t elapsed = now - last_work_ns_;
-    last_work_ns_ = now;
-    const std::uint64_t scaled = std::uint64_t{work_interval_} * limits_.socket_period_ns / (elapsed + 1);
-    work_interval_ = static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(scaled, 1, std::min<std::uint64_t>(std::uint64_t{work_interval_} * 8, 1u << 20)));
-
     struct {
         endpoint& self;
         void attached(std::unique_ptr<channel> ch) noexcept { self.attach(std::move(ch)); }
@@ -76,12 +96,10 @@ template <class Transport, spi::traits T>
     if (closing_count_ != 0)
         for (std::uint32_t i = active_count_; i-- > 0;) {
             channel& ch = *active_[i];
-            if (ch.state == channel_state::closing && !ch.main_rx.full(ch.main_rx.front()) &&
-                !ch.bulk_rx.full(ch.bulk_rx.front()))
+            if (ch.state == channel_state::closing && !ch.main_rx.ready() && !ch.bulk_rx.ready())
                 finalize(ch, errc::peer_gone);
         }
-    if (transport_->waiting() || closing_count_ != 0) work_interval_ = 1;
-    countdown_ = work_interval_;
+    if (transport_->waiting() || closing_count_ != 0) queue_->hurry();
 }
 
 // ---- peers ----------------------------------------------------------------------------------------------------
@@ -94,6 +112,10 @@ void endpoint<Transport, T>::attach(std::unique_ptr<channel> ch) noexcept {
         owned_.reserve(owned_.size() + 1);
         active_table_.push_back(ch.get());
     } catch (const std::bad_alloc&) {
+        return;
+    }
+    if (!queue_->watch(ch.get(), this)) {
+        active_table_.pop_back();
         return;
     }
     ch->state = channel_state::open;
@@ -122,15 +144,14 @@ template <class Transport, spi::traits T>
     if (ch.state == channel_state::open) peer_closed(ch.peer);
     ch.main_rx.stop();
     ch.bulk_rx.stop();
-    countdown_ = 1;
+    queue_->hurry();
 }
 
 // Ends everything that involves the peer, each operation exactly once, and forgets its channel.
 template <class Transport, spi::traits T>
 [[gnu::cold, gnu::noinline]] void endpoint<Transport, T>::finalize(channel& ch, errc why) noexcept {
     const std::uint64_t peer = ch.peer;
-    bulk_work_ -= static_cast<std::uint32_t>(ch.pending.size());
-    ch.bulk_work -= static_cast<std::uint32_t>(ch.pending.size());
+    count_bulk_work(ch, -static_cast<std::int32_t>(ch.pending.size()));
     ch.pending.clear();
 
     outgoing_.for_each([&](std::uint64_t, outgoing& o) {
@@ -140,7 +161,7 @@ template <class Transport, spi::traits T>
         outgoing_.erase(o.id);
         piece_pool_.release(o.list);
         outgoing_pool_.release(&o);
-        --bulk_work_;
+        count_bulk_work(ch, -1);
     });
     incoming_.for_each([&](std::uint64_t, incoming& in) {
         if (in.channel != &ch) return;
@@ -149,7 +170,7 @@ template <class Transport, spi::traits T>
         incoming_.erase(in.id);
         piece_pool_.release(in.to.list);
         incoming_pool_.release(&in);
-        --bulk_work_;
+        count_bulk_work(ch, -1);
     });
     const auto forget = [&](auto& posted, auto& unexpected) {
         unexpected.for_each([&](unexpected_message& u) {
@@ -169,6 +190,7 @@ template <class Transport, spi::traits T>
 
     if (ch.state == channel_state::closing) --closing_count_;
     channels_[peer] = &gone_;
+    queue_->unwatch(&ch, this);
     std::erase(active_table_, &ch);
     active_ = active_table_.data();
     active_count_ = static_cast<std::uint32_t>(active_table_.size());

@@ -13,8 +13,8 @@ template <bool Tagged>
 inline status endpoint<Transport, T>::receive_plain(std::byte* p, std::size_t n, std::uint64_t from, std::uint64_t tag,
                                                     std::uint64_t ignore, void* c) noexcept {
     const guard locked(queue_->lock());
-    if (unexpected<Tagged>().empty() && from == match::any_source) [[likely]] {
-        if (match::posted_receive* const r = posted<Tagged>().add(tag, ignore, from); r != nullptr) [[likely]] {
+    if (unexpected<Tagged>().empty() && (ignore | ~from) == 0) [[likely]] {
+        if (match::posted_receive* const r = posted<Tagged>().add_plain(tag); r != nullptr) [[likely]] {
             r->buffer = p;
             r->size = n;
             r->token = c;
@@ -107,25 +107,54 @@ destination endpoint<Transport, T>::destination_of(const match::posted_receive& 
 
 // ---- arrival --------------------------------------------------------------------------------------------------
 
-// Takes what the channel holds, as long as the queue has room for completions.
+// Requires that a packet is ready. Takes what the channel holds as long as there is room for entries.
 template <class Transport, spi::traits T>
-void endpoint<Transport, T>::take_messages(channel& ch) noexcept {
-    for (std::uint32_t left = Transport::burst; left != 0 && queue_->has_room(); --left) {
-        const std::uint64_t word = ch.main_rx.front();
-        if (!ch.main_rx.full(word)) return;
-        const auto& packet = ch.main_rx.at_front();
-        const std::uint32_t n = wire::header::size_of(word);
-        const wire::kind what = wire::header::kind_of(word);
-        if (what == wire::kind::tagged && n <= Transport::inline_max) [[likely]] {
-            if (!arrive<true, true>(ch, packet.key, packet.payload, n, 0, 0)) return;
-            ch.main_rx.pop();
-        } else if (what == wire::kind::msg && n <= Transport::inline_max) {
-            if (!arrive<false, true>(ch, 0, packet.payload, n, 0, 0)) return;
-            ch.main_rx.pop();
-        } else if (!take_other(ch, word)) {
-            return;
+[[gnu::noinline]] auto endpoint<Transport, T>::take_messages(channel& ch, entry_type* out, entry_type* end) noexcept
+    -> entry_type* {
+    std::uint32_t others = 0;  // bounds one peer's turn when its messages make no entries
+    do {
+        if (out == end) [[unlikely]] return out;
+        if (take_small(ch, out)) {
+            ++out;
+            continue;
         }
-    }
+        queue_->direct_to(out, end);
+        const bool taken = take_other(ch, ch.main_rx.front());
+        out = queue_->direct_back();
+        if (!taken || ++others == Transport::burst) return out;
+    } while (ch.main_rx.ready());
+    return out;
+}
+
+// Requires that a packet is ready. False: nothing has changed, it is a case for take_other().
+template <class Transport, spi::traits T>
+[[gnu::always_inline]] inline bool endpoint<Transport, T>::take_small(channel& ch, entry_type* at) noexcept {
+    const auto& packet = ch.main_rx.at_front();
+    const std::uint32_t what = ch.main_rx.front_kind();
+    if (const std::uint32_t n = what - static_cast<std::uint32_t>(wire::kind::tagged_small); n <= Transport::inline_max)
+        return take_small<true>(ch, packet.key, packet.payload, n, at);
+    if (const std::uint32_t n = what - static_cast<std::uint32_t>(wire::kind::msg_small); n <= Transport::inline_max)
+        return take_small<false>(ch, 0, packet.payload, n, at);
+    return false;
+}
+
+// The usual case of all: a small message for a receive into one buffer. False: it is another case.
+template <class Transport, spi::traits T>
+template <bool Tagged>
+[[gnu::always_inline]] inline bool endpoint<Transport, T>::take_small(channel& ch, std::uint64_t tag,
+                                                                      const std::byte* payload, std::uint32_t n,
+                                                                      entry_type* at) noexcept {
+    match::posted_receive** const link = posted<Tagged>().find_only_plain(tag);
+    if (link == nullptr) [[unlikely]] return false;
+    match::posted_receive* const r = match::posted_list::at(link);
+    if (r->user != 0 || n > r->size) [[unlikely]] return false;
+    posted<Tagged>().take_at(link);
+    queue_type::write(*at, {r->token, errc::ok, op::recv, 0, n, ch.peer, 0, tag});
+    std::byte* const to = r->buffer;
+    posted<Tagged>().release(r);
+    ch.main_rx.pop();
+    base::copy_small(to, payload, n);  // last: the compiler must assume that it changes anything
+    return true;
 }
 
 // False: the packet stays where it is and is looked at again later.
@@ -134,6 +163,18 @@ template <class Transport, spi::traits T>
     const auto& packet = ch.main_rx.at_front();
     const std::uint32_t n = wire::header::size_of(word);
     bool taken = false;
+    if (const std::uint32_t small = wire::header::small_size_of(word, wire::kind::tagged_small);
+        small <= Transport::inline_max) {
+        taken = arrive<true>(ch, packet.key, packet.payload, small, 0, 0);
+        if (taken) ch.main_rx.pop();
+        return taken;
+    }
+    if (const std::uint32_t small = wire::header::small_size_of(word, wire::kind::msg_small);
+        small <= Transport::inline_max) {
+        taken = arrive<false>(ch, 0, packet.payload, small, 0, 0);
+        if (taken) ch.main_rx.pop();
+        return taken;
+    }
     switch (wire::header::kind_of(word)) {
         case wire::kind::msg_data:
         case wire::kind::tagged_data: {
@@ -142,8 +183,8 @@ template <class Transport, spi::traits T>
             std::memcpy(&data, packet.payload, sizeof data);
             const std::byte* const payload = packet.payload + sizeof data;
             taken = wire::header::kind_of(word) == wire::kind::msg_data
-                        ? arrive<false, true>(ch, 0, payload, n, data, entry::has_data)
-                        : arrive<true, true>(ch, packet.key, payload, n, data, entry::has_data);
+                        ? arrive<false>(ch, 0, payload, n, data, entry::has_data)
+                        : arrive<true>(ch, packet.key, payload, n, data, entry::has_data);
             if (taken) ch.main_rx.pop();
             return taken;
         }
@@ -162,8 +203,8 @@ template <class Transport, spi::traits T>
 }
 
 template <class Transport, spi::traits T>
-template <bool Tagged, bool Small>
-inline bool endpoint<Transport, T>::arrive(channel& ch, std::uint64_t tag, const std::byte* payload, std::uint32_t n,
+template <bool Tagged>
+bool endpoint<Transport, T>::arrive(channel& ch, std::uint64_t tag, const std::byte* payload, std::uint32_t n,
                                            std::uint64_t data, std::uint16_t flags) noexcept {
     match::posted_receive* const r = posted<Tagged>().take(ch.peer, tag);
     if (r == nullptr) [[unlikely]]
@@ -172,10 +213,7 @@ inline bool endpoint<Transport, T>::arrive(channel& ch, std::uint64_t tag, const
         deliver_special(ch, *r, tag, payload, n, data, flags);
     } else {
         const std::uint64_t placed = n <= r->size ? n : r->size;
-        if constexpr (Small)
-            base::copy_small(r->buffer, payload, placed);
-        else
-            std::memcpy(r->buffer, payload, placed);
+        if (placed != 0) std::memcpy(r->buffer, payload, placed);
         report(r->token, op::recv, n <= r->size ? errc::ok : errc::truncated, placed, ch.peer, tag, data, flags);
     }
     posted<Tagged>().release(r);
@@ -193,7 +231,7 @@ bool endpoint<Transport, T>::arrive_eager(channel& ch, std::uint64_t word, bool 
         fault(ch, "named bytes outside the shared data area");
         return false;
     }
-    if (!arrive<Tagged, false>(ch, Tagged ? packet.key : 0, payload, n, with_data ? body.data : 0,
+    if (!arrive<Tagged>(ch, Tagged ? packet.key : 0, payload, n, with_data ? body.data : 0,
                                with_data ? entry::has_data : std::uint16_t{0}))
         return false;
     ch.main_rx.pop_data(body.position, n);

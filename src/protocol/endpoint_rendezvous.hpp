@@ -36,8 +36,7 @@ bool endpoint<Transport, T>::begin_incoming(channel& ch, const destination& to, 
     in->address = body.address;
     in->flags = flags;
     in->quiet = quiet;
-    ++ch.bulk_work;
-    ++bulk_work_;
+    count_bulk_work(ch, 1);
     if (in->wanted == 0) {
         post_control(ch, wire::kind::finished, in->sender, wire::grant_body{});
         finish_incoming(*in, errc::ok);
@@ -70,8 +69,7 @@ void endpoint<Transport, T>::finish_incoming(incoming& in, errc outcome) noexcep
     incoming_.erase(in.id);
     piece_pool_.release(in.to.list);
     incoming_pool_.release(&in);
-    --ch.bulk_work;
-    --bulk_work_;
+    count_bulk_work(ch, -1);
 }
 
 template <class Transport, spi::traits T>
@@ -107,9 +105,8 @@ void endpoint<Transport, T>::pull_some(incoming& in) noexcept {
 }
 
 template <class Transport, spi::traits T>
-bool endpoint<Transport, T>::take_segment(channel& ch, std::uint64_t word) noexcept {
+bool endpoint<Transport, T>::take_segment(channel& ch, std::uint32_t n) noexcept {
     const auto& packet = ch.bulk_rx.at_front();
-    const std::uint32_t n = wire::header::size_of(word);
     const auto body = wire::read_body<wire::segment_body>(packet.payload);
     const std::byte* const from = ch.bulk_rx.data(body.position, n);
     if (from == nullptr) {
@@ -156,8 +153,7 @@ void endpoint<Transport, T>::finish_outgoing(outgoing& o, errc outcome) noexcept
     outgoing_.erase(o.id);
     piece_pool_.release(o.list);
     outgoing_pool_.release(&o);
-    --ch.bulk_work;
-    --bulk_work_;
+    count_bulk_work(ch, -1);
 }
 
 template <class Transport, spi::traits T>
@@ -199,8 +195,7 @@ void endpoint<Transport, T>::post_control(channel& ch, wire::kind k, std::uint64
         fault(ch, "cannot be answered: out of memory");
         return;
     }
-    ++ch.bulk_work;
-    ++bulk_work_;
+    count_bulk_work(ch, 1);
 }
 
 template <class Transport, spi::traits T>
@@ -211,18 +206,17 @@ void endpoint<Transport, T>::flush_controls(channel& ch) noexcept {
         ch.bulk_tx.put_body(p.what, p.key, p.body, 0);
     }
     ch.pending.erase(ch.pending.begin(), ch.pending.begin() + static_cast<std::ptrdiff_t>(sent));
-    ch.bulk_work -= static_cast<std::uint32_t>(sent);
-    bulk_work_ -= static_cast<std::uint32_t>(sent);
+    count_bulk_work(ch, -static_cast<std::int32_t>(sent));
 }
 
 template <class Transport, spi::traits T>
 void endpoint<Transport, T>::take_controls(channel& ch) noexcept {
     for (std::uint32_t left = Transport::burst; left != 0 && queue_->has_room(); --left) {
+        if (!ch.bulk_rx.ready()) return;
         const std::uint64_t word = ch.bulk_rx.front();
-        if (!ch.bulk_rx.full(word)) return;
         switch (wire::header::kind_of(word)) {
             case wire::kind::segment:
-                if (!take_segment(ch, word)) return;
+                if (!take_segment(ch, wire::header::size_of(word))) return;
                 // Between two segments the sender side is served, so that both directions flow.
                 if (!ch.granted.empty()) push_segments(ch);
                 break;

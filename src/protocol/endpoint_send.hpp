@@ -11,9 +11,12 @@ inline status endpoint<Transport, T>::send_plain(const std::byte* p, std::size_t
     const guard locked(queue_->lock());
     if (to < channel_count_) [[likely]] {
         channel& ch = *channels_[to];
-        if (n <= Transport::inline_max && ch.main_tx.has_slot() && (Quiet || queue_->has_room())) [[likely]] {
-            ch.main_tx.put(Tagged ? wire::kind::tagged : wire::kind::msg, tag, p, n);
-            if constexpr (!Quiet) report(c, op::send, errc::ok, n, to, tag, 0, 0);
+        queue_type& queue = *queue_;
+        const auto count = ch.main_tx.next();
+        entry_type* const at = queue.next();
+        if (n <= Transport::inline_max && ch.main_tx.is_slot(count) && (Quiet || queue.is_room(at))) [[likely]] {
+            ch.main_tx.put_small(count, Tagged ? wire::kind::tagged_small : wire::kind::msg_small, tag, p, n);
+            if constexpr (!Quiet) queue.emit_at(at, {c, errc::ok, op::send, 0, n, to, 0, tag});
             return {};
         }
     }
@@ -27,8 +30,9 @@ inline status endpoint<Transport, T>::inject_plain(const std::byte* p, std::size
     const guard locked(queue_->lock());
     if (to < channel_count_) [[likely]] {
         channel& ch = *channels_[to];
-        if (n <= Transport::inline_max && ch.main_tx.has_slot()) [[likely]] {
-            ch.main_tx.put(Tagged ? wire::kind::tagged : wire::kind::msg, tag, p, n);
+        const auto count = ch.main_tx.next();
+        if (n <= Transport::inline_max && ch.main_tx.is_slot(count)) [[likely]] {
+            ch.main_tx.put_small(count, Tagged ? wire::kind::tagged_small : wire::kind::msg_small, tag, p, n);
             return {};
         }
     }
@@ -89,11 +93,12 @@ status endpoint<Transport, T>::start_send(const Source& source, std::uint64_t to
     if (source.size <= (options.has_data ? Transport::inline_data_max : Transport::inline_max)) {
         std::byte payload[wire::payload_max];
         source.copy_to(payload, 0, source.size);
-        const wire::kind k = kind_of(Tagged ? wire::kind::tagged : wire::kind::msg);
         if (options.has_data)
-            ch->main_tx.put_with_data(k, tag, options.data, payload, source.size);
+            ch->main_tx.put_with_data(Tagged ? wire::kind::tagged_data : wire::kind::msg_data, tag, options.data, payload,
+                                      source.size);
         else
-            ch->main_tx.put(k, tag, payload, source.size);
+            ch->main_tx.put_small(ch->main_tx.next(), Tagged ? wire::kind::tagged_small : wire::kind::msg_small, tag,
+                                  payload, source.size);
     } else if (buffered) {
         const auto n = static_cast<std::uint32_t>(source.size);
         std::uint64_t position = 0;
@@ -145,8 +150,7 @@ status endpoint<Transport, T>::start_rendezvous(channel& ch, const Source& sourc
     o->quiet = options.quiet;
     body.sender = o->id;
     ch.main_tx.put_body(k, tag, body, 0);
-    ++ch.bulk_work;
-    ++bulk_work_;
+    count_bulk_work(ch, 1);
     return {};
 }
 
@@ -165,7 +169,7 @@ template <class Transport, spi::traits T>
             return ch->main_tx.has_slot() || ch->main_tx.refresh() ? status{} : status{errc::try_again};
         case channel_state::absent: {
             const status s = transport_->contact(to);
-            countdown_ = 1;  // the answer is waited for: look at the sockets with the next poll
+            queue_->hurry();  // the answer is waited for: look at the sockets with the next poll
             return s;
         }
         case channel_state::closing:

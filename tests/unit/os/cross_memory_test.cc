@@ -17,9 +17,7 @@ namespace {
 
 using cross_memory_test = test::no_leaks;
 
-std::uint64_t address(const void* at) {
-    return reinterpret_cast<std::uintptr_t>(at);
-}
+std::uint64_t address(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
 
 // A child holding a copy of our memory at the same addresses, that waits until it is ended.
 class sleeping_child {

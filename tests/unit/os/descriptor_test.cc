@@ -13,12 +13,8 @@ namespace {
 
 using descriptor_test = test::no_leaks;
 
-bool is_open(int number) {
-    return ::fcntl(number, F_GETFD) >= 0;
-}
-descriptor open_null() {
-    return descriptor{::open("/dev/null", O_RDWR | O_CLOEXEC)};
-}
+bool is_open(int number) { return ::fcntl(number, F_GETFD) >= 0; }
+descriptor open_null() { return descriptor{::open("/dev/null", O_RDWR | O_CLOEXEC)}; }
 
 TEST_F(descriptor_test, closes_once_and_moves) {
     descriptor a = open_null();

@@ -46,9 +46,7 @@ class temporary_directory {
     std::string path_;
 };
 
-inline std::string fresh_name() {
-    return "weft-test-" + base::to_text(base::random_identity().value());
-}
+inline std::string fresh_name() { return "weft-test-" + base::to_text(base::random_identity().value()); }
 
 // Lowers the soft limit while it lives.
 class lowered_limit {
@@ -78,14 +76,10 @@ int in_child(Body&& body) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-inline std::span<const std::byte> bytes(std::string_view text) {
-    return std::as_bytes(std::span(text));
-}
+inline std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 inline std::string_view text(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
-inline bool contains(const std::string& whole, std::string_view part) {
-    return whole.find(part) != std::string::npos;
-}
+inline bool contains(const std::string& whole, std::string_view part) { return whole.find(part) != std::string::npos; }
 
 }  // namespace weft::os::test

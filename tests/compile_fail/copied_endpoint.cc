@@ -1,0 +1,12 @@
+// An endpoint has one owner.
+// expect: (use of deleted function|call to deleted constructor) .*endpoint
+#include <weft/weft.hpp>
+#include <utility>
+
+using handle = weft::endpoint<weft::caps::tagged>;
+
+#ifdef CONTROL
+handle f(handle& from) { return handle{std::move(from)}; }
+#else
+handle f(handle& from) { return handle{from}; }
+#endif

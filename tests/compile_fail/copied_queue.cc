@@ -1,0 +1,12 @@
+// A completion queue has one owner.
+// expect: (use of deleted function|call to deleted constructor) .*completion_queue
+#include <weft/weft.hpp>
+#include <utility>
+
+using queue = weft::completion_queue<>;
+
+#ifdef CONTROL
+queue f(queue& from) { return queue{std::move(from)}; }
+#else
+queue f(queue& from) { return queue{from}; }
+#endif
