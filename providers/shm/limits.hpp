@@ -9,7 +9,7 @@ namespace weft::shm::limits {
 // Slots of the message ring of one direction, 64 bytes each. A power of two below 2^16 (a slot's sequence number has
 // 16 bits). 512 slots are 32 KiB: they stay in a second-level cache together with the receiver's records, and give a
 // sender that runs ahead 10 microseconds of work at 50 M messages/s.
-inline constexpr std::uint32_t ring_slots = 512;
+inline constexpr std::uint32_t ring_slots = 2048;
 // Released slots are told to the producer in batches: one write of the shared line per quarter of the ring.
 inline constexpr std::uint32_t release_batch = ring_slots / 4;
 

@@ -1,5 +1,5 @@
 // An endpoint has one owner.
-// expect: (use of deleted function|call to deleted constructor) .*endpoint
+// expect: (use of deleted function|call to (implicitly-)?deleted copy constructor).*(queue|handle|endpoint)
 #include <weft/weft.hpp>
 #include <utility>
 

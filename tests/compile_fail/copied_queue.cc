@@ -1,5 +1,5 @@
 // A completion queue has one owner.
-// expect: (use of deleted function|call to deleted constructor) .*completion_queue
+// expect: (use of deleted function|call to (implicitly-)?deleted copy constructor).*(queue|handle|completion_queue)
 #include <weft/weft.hpp>
 #include <utility>
 

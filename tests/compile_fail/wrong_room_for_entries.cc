@@ -1,5 +1,5 @@
 // The room given to poll has the queue's entry format.
-// expect: (could not convert|cannot convert|no matching (member )?function).*
+// expect: (could not convert|cannot convert|no matching (member )?function|no viable conversion).*
 #include <weft/weft.hpp>
 
 #ifdef CONTROL

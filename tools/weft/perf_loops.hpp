@@ -1,6 +1,7 @@
 // The measured loops, written once for every family, entry format and with or without checking.
 //
-// Nothing in them is virtual or allocates. One end has one peer; receives name it, so that its death ends them.
+// Nothing in them is virtual or allocates. One end has one peer; receives take from anybody, as most programs' do, so
+// that a peer's death is looked for when nothing has come for a while.
 // Buffers: one of each kind, reused by all transfers in flight; with checking one per transfer in flight.
 #pragma once
 #include <algorithm>
@@ -29,8 +30,8 @@ struct untagged_family {
         return ep.send(b, to, t);
     }
     template <class Endpoint>
-    static status recv(Endpoint& ep, buffer b, peer from, token t) noexcept {
-        return ep.recv(b, t, from);
+    static status recv(Endpoint& ep, buffer b, token t) noexcept {
+        return ep.recv(b, t);
     }
 };
 struct tagged_family {
@@ -41,8 +42,8 @@ struct tagged_family {
         return ep.send(b, to, data_tag, t);
     }
     template <class Endpoint>
-    static status recv(Endpoint& ep, buffer b, peer from, token t) noexcept {
-        return ep.recv(b, data_tag, t, match_exactly, from);
+    static status recv(Endpoint& ep, buffer b, token t) noexcept {
+        return ep.recv(b, data_tag, t);
     }
 };
 
@@ -54,7 +55,16 @@ class loop_end {
     static constexpr bool checks = Check == checking::on;
 
     loop_end(endpoint_type& ep, completion_queue<Entry>& queue, peer other, transfer_memory memory, watch& w) noexcept
-        : ep_(ep), queue_(queue), other_(other), memory_(memory), watch_(w) {}
+        : ep_(ep), queue_(queue), other_(other), memory_(memory), watch_(w) {
+        watch_.also_about_peer([this] {
+            const auto way = ep_.path(other_);
+            if (way && way->state != "gone") return true;
+            return watch_.fail({errc::peer_gone, 0, "the other side has died or was ended"});
+        });
+    }
+    ~loop_end() { watch_.also_about_peer(nullptr); }
+    loop_end(const loop_end&) = delete;
+    loop_end& operator=(const loop_end&) = delete;
 
     // Initiator: `order.count` round trips. Half of each, in ns, goes to `times`; returns the median, or a negative
     // number for failure (see the watch).
@@ -224,7 +234,7 @@ class loop_end {
     }
     bool post_recv(std::uint32_t slot) noexcept {
         while (true) {
-            const status s = Family::recv(ep_, in(slot), other_, token{std::uintptr_t{slot}});
+            const status s = Family::recv(ep_, in(slot), token{std::uintptr_t{slot}});
             if (s.ok()) [[likely]]
                 break;
             if (!s.again()) return refuse("receive", s);
@@ -237,7 +247,7 @@ class loop_end {
     bool post_recv_without_reaping(std::uint32_t slot) noexcept {
         if constexpr (checks) expected_[slot] = receives_posted_;
         while (true) {
-            const status s = Family::recv(ep_, in(slot), other_, token{std::uintptr_t{slot}});
+            const status s = Family::recv(ep_, in(slot), token{std::uintptr_t{slot}});
             if (s.ok()) [[likely]]
                 break;
             if (!s.again()) return refuse("receive", s);

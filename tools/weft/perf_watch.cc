@@ -56,6 +56,7 @@ bool watch::look_around() noexcept {
     if (interrupted()) return fail({errc::canceled, 0, "interrupted"});
     if (partner_ != 0 && !partner_lives()) return fail({errc::peer_gone, 0, "the other side has died or was ended"});
     if (also_ && !also_()) return false;
+    if (also_about_peer_ && !also_about_peer_()) return false;
     if (cores_ == core_use::shared) sched_yield();
     if (patient_) return true;
     const std::uint64_t now = base::now_ns();

@@ -25,6 +25,9 @@ class watch {
     // Called when the loop has been idle for a while; answers false, with fail(), to end the wait.
     void also(std::function<bool()> look) { also_ = std::move(look); }
 
+    // The same for the peer of the loop that is running; empty ends it.
+    void also_about_peer(std::function<bool()> look) { also_about_peer_ = std::move(look); }
+
     // False: give up, see why().
     bool idle() noexcept {
         if ((++spins_ & mask_) != 0) [[likely]]
@@ -53,6 +56,7 @@ class watch {
     std::uint64_t mask_;  // spins between two looks, less one
     std::uint64_t silent_since_ns_ = 0;
     std::function<bool()> also_;
+    std::function<bool()> also_about_peer_;
     failure why_;
     pid_t partner_ = 0;
     role role_ = role::initiator;
