@@ -23,6 +23,7 @@ class port {
     static constexpr std::uint64_t message_max = limits::message_max;
     static constexpr std::uint64_t pull_step = limits::pull_step;
     static constexpr std::uint32_t burst = limits::burst;
+    static constexpr std::size_t lines_ahead = limits::lines_ahead;
 
     explicit port(std::shared_ptr<domain> d) : domain_(std::move(d)) { domain_->add(*this); }
     ~port() { shut(); }

@@ -125,6 +125,11 @@ class consumer {
     // Whether that packet is there.
     bool ready() const noexcept { return wire::header::sequence_of(front()) == expected_; }
     const slot& at_front() const noexcept { return *next_; }
+    // Fetches the line `ahead` slots from here, or all up to there. Beyond the end of the ring lies mapped memory.
+    void ask_for_one(std::size_t ahead) const noexcept { __builtin_prefetch(next_ + ahead); }
+    void ask_for(std::size_t ahead) const noexcept {
+        for (std::size_t i = 1; i < ahead; ++i) __builtin_prefetch(next_ + i);
+    }
     // The kind of the packet that is ready: its byte alone, which spares shifts.
     std::uint32_t front_kind() const noexcept {
         return __atomic_load_n(reinterpret_cast<const std::uint8_t*>(&next_->word) + 2, __ATOMIC_RELAXED);

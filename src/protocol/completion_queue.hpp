@@ -236,6 +236,9 @@ class completion_queue final : public queue_base {
         return true;
     }
 
+    // While progress runs: false when messages have filled the caller's room; the rest of them waits for its receives.
+    bool takes_messages() const noexcept { return takes_messages_; }
+
     // Lets every endpoint work.
     entry_type* progress_all(entry_type* out, entry_type* end) noexcept {
         if (countdown_ == 1)
@@ -309,6 +312,16 @@ class completion_queue final : public queue_base {
         return poll_with(entries, out, end,
                          [this](entry_type* to, entry_type* to_end) noexcept { return progress_all(to, to_end); });
     }
+    // Messages have filled the caller's room, [entries, out). Large ones still make progress, into the backlog.
+    std::size_t poll_full(entry_type* entries, entry_type* out) noexcept {
+        if (!count_poll()) {
+            takes_messages_ = false;
+            out_ = progress_all(out_, end_);
+            takes_messages_ = true;
+            if (overflowed_) [[unlikely]] refill();
+        }
+        return static_cast<std::size_t>(out - entries);
+    }
     static void release_handle(weft_queue* q) noexcept { static_cast<completion_queue*>(q)->queue_base::release(); }
 
     static constexpr weft_queue_ops table = {sizeof(weft_queue_ops), poll, release_handle};
@@ -352,6 +365,7 @@ class completion_queue final : public queue_base {
     std::uint32_t bulk_work_ = 0;
     bool overflowed_ = false;  // overflow_ is not empty
     bool work_due_ = false;
+    bool takes_messages_ = true;
     [[no_unique_address]] lock_type lock_;
 
     std::unique_ptr<entry_type[]> backlog_;

@@ -61,11 +61,21 @@ template <class Transport, spi::traits T>
     do {
         channel& ch = *static_cast<channel*>(at->channel);
         if (!ch.main_rx.ready()) continue;
+        // A channel that filled the caller's room last time has more than that: its lines are asked for ahead, since
+        // what is done with one message is too long for the processor to reach the next lines by itself. Where there
+        // is no such backlog, that would only take lines away from a sender who is about to write them.
+        const std::size_t ahead = ch.backlog ? Transport::lines_ahead : 0;
+        if (ahead != 0) ch.main_rx.ask_for(ahead);
         do {
-            if (out == end || !static_cast<endpoint*>(at->endpoint)->take_small(ch, out))
-                return queue.poll_rest(entries, out, end);
+            if (out == end) {
+                ch.backlog = true;
+                return queue.poll_full(entries, out);
+            }
+            ch.main_rx.ask_for_one(ahead);
+            if (!static_cast<endpoint*>(at->endpoint)->take_small(ch, out)) return queue.poll_rest(entries, out, end);
             ++out;
         } while (ch.main_rx.ready());
+        ch.backlog = false;
     } while (++at != queue.watched_end());
     if (!queue.count_poll()) [[unlikely]] return queue.poll_rest(entries, out, end);
     return static_cast<std::size_t>(out - entries);
@@ -75,10 +85,11 @@ template <class Transport, spi::traits T>
 template <class Transport, spi::traits T>
 void endpoint<Transport, T>::progress() noexcept {
     entry_type* const end = queue_->end();
-    for (std::uint32_t i = 0; i < active_count_; ++i) {
-        channel& ch = *active_[i];
-        if (ch.main_rx.ready()) queue_->direct_to(take_messages(ch, queue_->next(), end), end);
-    }
+    if (queue_->takes_messages())
+        for (std::uint32_t i = 0; i < active_count_; ++i) {
+            channel& ch = *active_[i];
+            if (ch.main_rx.ready()) queue_->direct_to(take_messages(ch, queue_->next(), end), end);
+        }
     if (bulk_work_ != 0) progress_bulk();
     if (queue_->work_is_due()) work();
 }

@@ -153,6 +153,7 @@ struct peer_state {
     std::uint64_t peer = 0;       // index in the address vector
     std::uint32_t bulk_work = 0;  // rendezvous with this peer, and pending controls: the control lane is polled
     channel_state state = channel_state::absent;
+    bool backlog = false;  // held more messages than the last poll had room for
     base::intrusive_list<outgoing> granted;
     std::vector<pending_control> pending;
 };
