@@ -4,6 +4,7 @@
 // faster is measured on the first large messages from it and looked at again from time to time.
 #pragma once
 #include <sys/types.h>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -33,9 +34,17 @@ class copy_choice {
     pid_t pid_;
     std::uint64_t probe_address_, probe_value_;
     std::atomic<permission> permission_;
-    // Smoothed cost of each way in picoseconds per byte; 0: not measured yet.
-    std::atomic<std::uint64_t> pipeline_cost_{0}, pull_cost_{0};
-    std::atomic<std::uint32_t> messages_{0};
+    // What is known about messages of one power of two, since each way has a cost per message besides that per byte.
+    // Smoothed, in picoseconds per byte; 0: not measured yet.
+    struct size_class {
+        std::atomic<std::uint64_t> pipeline_cost{0}, pull_cost{0};
+        std::atomic<std::uint32_t> messages{0};
+    };
+    static constexpr std::size_t size_classes = 10;  // 32 KiB, 64 KiB, ... 16 MiB and more
+    size_class& class_of(std::uint64_t size) noexcept;
+    const size_class& most_used() const noexcept;
+
+    std::array<size_class, size_classes> classes_;
 };
 
 }  // namespace weft::shm
