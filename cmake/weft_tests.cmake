@@ -6,9 +6,9 @@ set(WEFT_TEST_TIMEOUT 120 CACHE STRING "seconds after which one test has failed"
 # What scripts and tests get to know about the build.
 function(weft_test_environment result)
     set(${result}
-        "WEFT_BIN_DIR=${PROJECT_BINARY_DIR}/bin"
-        "WEFT_LIB_DIR=${PROJECT_BINARY_DIR}/lib"
-        "WEFT_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
+        "TEST_WEFT_BIN_DIR=${PROJECT_BINARY_DIR}/bin"
+        "TEST_WEFT_LIB_DIR=${PROJECT_BINARY_DIR}/lib"
+        "TEST_WEFT_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
         "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
         "UBSAN_OPTIONS=print_stacktrace=1"
         "TSAN_OPTIONS=second_deadlock_stack=1" PARENT_SCOPE)

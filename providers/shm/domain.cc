@@ -59,8 +59,11 @@ void domain::log(int level, const std::string& text) const noexcept {
 
 result<std::uint64_t> domain::resolve(std::string_view text) {
     const auto bad = [&](const std::string& what) {
+        std::string shown(text.substr(0, 80));
+        for (char& c : shown)
+            if (c < ' ' || c > '~') c = '?';  // the text goes to terminals and through C strings
         return failure{errc::bad_address, 0,
-                       "shm: \"" + std::string(text.substr(0, 80)) + "\" is not an address: " + what +
+                       "shm: \"" + shown + "\" is not an address: " + what +
                            "; an address has the form shm://<32 lower-case hexadecimal digits> and is what "
                            "endpoint::address_text() of the peer returns"};
     };
@@ -170,7 +173,7 @@ void domain::progress(bool urgent) noexcept {
     if (!locked) return;
     const std::uint64_t now = base::now_ns();
     // Many endpoints of one domain look at the same sockets: once per half period is enough for all of them.
-    if (!urgent && now - last_progress_ns_ < limits::socket_period_ns / 2) return;
+    if (!urgent && now - last_progress_ns_ < options_.contact_period_ns / 2) return;
     last_progress_ns_ = now;
     os::ready_event room[32];
     for (const os::ready_event& e : epoll_.wait(room, 0)) {

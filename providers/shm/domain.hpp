@@ -36,6 +36,7 @@ struct options {
     copy_mode copy = copy_mode::automatic;
     std::uint32_t eager_max = 0;
     std::uint64_t unexpected_bytes = 0;
+    std::uint64_t contact_period_ns = 0;
     std::string directory;  // empty: abstract namespace
     bool any_user = false;
 };

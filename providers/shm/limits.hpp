@@ -46,10 +46,6 @@ inline constexpr std::uint64_t unexpected_bytes_default = 64u << 20;
 // Bytes one pull (cross-memory attach) may take in one poll: bounds the time others wait, about 50 us at 10 GB/s.
 inline constexpr std::uint64_t pull_step = 512u << 10;
 
-// How often a polling thread looks at sockets, in nanoseconds. A look costs 300 ns, so this is 0.3 % of its time and
-// beyond the 99th percentile of a message latency; contact and death are noticed within it.
-inline constexpr std::uint64_t socket_period_ns = 100'000;
-
 // Slots fetched ahead from a channel with a backlog: a line comes in 70 ns and more, a message takes 10 to 20.
 inline constexpr std::size_t lines_ahead = 8;
 

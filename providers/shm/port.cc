@@ -54,7 +54,7 @@ status port::describe_path(std::uint64_t to, const channel& ch, weft_path& p, we
         const std::string why = domain_->why_not(const_cast<port&>(*this), to);
         put_text(p.state, waiting() ? "connecting" : why.empty() ? "idle" : "refused");
         if (why.empty()) return {};
-        put_text(f.text, why.c_str());
+        put_text(f.text, ("shm: " + why).c_str());
         f.code = static_cast<std::int32_t>(errc::peer_unreachable);
         return errc::peer_unreachable;
     } catch (const std::exception&) {

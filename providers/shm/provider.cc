@@ -28,6 +28,9 @@ constexpr weft_setting settings[] = {
      "Messages up to this many bytes are buffered at once; larger ones wait for the receive (rendezvous)."},
     {"shm_unexpected_max", WEFT_SETTING_SIZE, "64M", "64K..64G",
      "Bytes of messages without a receive that an endpoint keeps; beyond it senders see try_again."},
+    {"shm_contact_period", WEFT_SETTING_COUNT, "100", "10..1000000",
+     "Microseconds between two looks of a polling thread at the contact sockets, by which new peers and the death of "
+     "peers are noticed; a look costs about 300 ns."},
     {"shm_directory", WEFT_SETTING_TEXT, "", "",
      "Directory for contact sockets, for peers in other network namespaces; empty uses the abstract namespace, which "
      "leaves no file."},
@@ -51,6 +54,7 @@ options read_options(weft_host* host) {
     o.eager_max = static_cast<std::uint32_t>(number_setting(host, "shm_eager_max"));
     o.unexpected_bytes = number_setting(host, "shm_unexpected_max");
     o.directory = setting(host, "shm_directory");
+    o.contact_period_ns = number_setting(host, "shm_contact_period") * 1000;
     o.any_user = setting(host, "shm_peers") == "any_user";
     return o;
 }
@@ -101,7 +105,7 @@ bool refuse_first(const weft_needs& n, std::uint64_t eager_max, weft_sink* sink)
         {n.posted_receives_min <= limits::posted_receives_max, "posted receives",
          "at least " + std::to_string(n.posted_receives_min), std::to_string(limits::posted_receives_max),
          "lower needs::posted_receives_min"},
-        {n.iov_count_min <= limits::iov_max, "pieces per vectored call", "at least " + std::to_string(n.iov_count_min),
+        {n.iov_count_min <= limits::iov_max, "pieces per vectored call (iov)", "at least " + std::to_string(n.iov_count_min),
          std::to_string(limits::iov_max), "lower needs::iov_count_min"},
     };
     for (const requirement& r : all) {
@@ -199,12 +203,24 @@ weft_endpoint* open_endpoint(weft_domain* d, const weft_needs* n, weft_queue* q,
                  "queue_options::threads = any_thread"});
         return nullptr;
     }
+    struct collector : weft_sink {
+        std::string text;
+    } refused;
+    refused.offer = nullptr;
+    refused.refuse = [](weft_sink* self, const weft_refusal* why) {
+        static_cast<collector*>(self)->text = std::string("shm: ") + why->property + ": wanted " + why->wanted +
+                                              ", offered " + why->offered + "; " + why->remedy;
+    };
+    if (refuse_first(*n, owner->settings().eager_max, &refused)) {
+        fill(f, {errc::no_offer, 0, refused.text});
+        return nullptr;
+    }
     endpoint_request r;
     r.owner = owner;
     r.want = of_queue;  // one lock serves the queue and its endpoints, so they share its properties
     r.queue = queue;
     r.limits = {std::max<std::uint64_t>(n->posted_receives_min, 1), owner->settings().unexpected_bytes,
-                limits::rendezvous_max, limits::socket_period_ns};
+                limits::rendezvous_max, owner->settings().contact_period_ns};
     r.storage = storage;
     spi::traits chosen{};
     weft_endpoint* const e = make_endpoint(r, face, chosen, *f);

@@ -223,6 +223,10 @@ class endpoint final : public weft_endpoint, private progressable {
     }
     static const weft_endpoint_ops closed_table;
 
+    // Where several threads call, one may have closed the endpoint while another waited for the lock. Where one does,
+    // the calls of a closed endpoint do not get here, see closed_table.
+    bool shut() const noexcept { return T.locked && closed_; }
+
     void report(void* context, op what, errc outcome, std::uint64_t size, std::uint64_t source, std::uint64_t tag,
                 std::uint64_t data, std::uint16_t flags) noexcept {
         queue_->emit({context, outcome, what, flags, size, source, data, tag});

@@ -213,6 +213,7 @@ template <class Transport, spi::traits T>
 template <class Transport, spi::traits T>
 status endpoint<Transport, T>::cancel(void* context) noexcept {
     const guard locked(queue_->lock());
+    if (shut()) return errc::closed;
     bool found = false;
     const auto end = [&](match::posted_list& posted) {
         posted.remove_if([&](const match::posted_receive& r) { return r.token == context; },
@@ -258,7 +259,7 @@ status endpoint<Transport, T>::close() noexcept {
     channels_ = nullptr;
     channel_count_ = 0;
     queue_->unbind(this);
-    ops = &closed_table;  // so that no call has to test for it
+    if constexpr (!T.locked) ops = &closed_table;  // so that no call has to test for it
     return {};
 }
 

@@ -13,6 +13,7 @@ template <bool Tagged>
 inline status endpoint<Transport, T>::receive_plain(std::byte* p, std::size_t n, std::uint64_t from, std::uint64_t tag,
                                                     std::uint64_t ignore, void* c) noexcept {
     const guard locked(queue_->lock());
+    if (shut()) [[unlikely]] return errc::closed;
     if (unexpected<Tagged>().empty() && (ignore | ~from) == 0) [[likely]] {
         if (match::posted_receive* const r = posted<Tagged>().add_plain(tag); r != nullptr) [[likely]] {
             r->buffer = p;
@@ -38,6 +39,7 @@ template <bool Tagged>
     if ((flags & ~std::uint32_t{WEFT_QUIET}) != 0) return errc::not_supported;
     if (m.count > pieces_max || (m.count != 0 && m.pieces == nullptr)) return errc::invalid_argument;
     const guard locked(queue_->lock());
+    if (shut()) [[unlikely]] return errc::closed;
     receive_options options{.context = m.context, .user = (flags & WEFT_QUIET) != 0 ? receive_quiet : 0};
     if (m.count == 1)
         return start_receive<Tagged>(destination{static_cast<std::byte*>(m.pieces[0].data), nullptr, m.pieces[0].size},

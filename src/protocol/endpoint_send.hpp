@@ -9,6 +9,7 @@ template <bool Tagged, bool Quiet>
 inline status endpoint<Transport, T>::send_plain(const std::byte* p, std::size_t n, std::uint64_t to, std::uint64_t tag,
                                                  void* c) noexcept {
     const guard locked(queue_->lock());
+    if (shut()) [[unlikely]] return errc::closed;
     if (to < channel_count_) [[likely]] {
         channel& ch = *channels_[to];
         queue_type& queue = *queue_;
@@ -28,6 +29,7 @@ template <bool Tagged>
 inline status endpoint<Transport, T>::inject_plain(const std::byte* p, std::size_t n, std::uint64_t to,
                                                    std::uint64_t tag) noexcept {
     const guard locked(queue_->lock());
+    if (shut()) [[unlikely]] return errc::closed;
     if (to < channel_count_) [[likely]] {
         channel& ch = *channels_[to];
         const auto count = ch.main_tx.next();
@@ -64,6 +66,7 @@ template <bool Tagged>
                                .has_data = (flags & WEFT_REMOTE_DATA) != 0,
                                .data = m.data};
     const guard locked(queue_->lock());
+    if (shut()) [[unlikely]] return errc::closed;
     if (m.count == 1) {
         const contiguous_source one{static_cast<const std::byte*>(m.pieces[0].data), m.pieces[0].size};
         return start_send<Tagged>(one, m.peer, m.tag, m.context, options);

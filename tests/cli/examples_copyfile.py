@@ -14,7 +14,7 @@ import tempfile
 
 import weft_cli
 
-program = os.environ["WEFT_BIN_DIR"] + "/copyfile"
+program = os.environ["TEST_WEFT_BIN_DIR"] + "/copyfile"
 if not os.path.exists(program):
     sys.exit(77)  # no libcrypto here, so no copyfile
 MIB = 1 << 20

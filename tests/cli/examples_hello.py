@@ -7,8 +7,8 @@ import sys
 
 import weft_cli
 
-source = pathlib.Path(os.environ["WEFT_SOURCE_DIR"])
-run = subprocess.run([os.environ["WEFT_BIN_DIR"] + "/hello"], capture_output=True, text=True, timeout=60,
+source = pathlib.Path(os.environ["TEST_WEFT_SOURCE_DIR"])
+run = subprocess.run([os.environ["TEST_WEFT_BIN_DIR"] + "/hello"], capture_output=True, text=True, timeout=60,
                      env=weft_cli.environment())
 wanted = 'ok: success: 12 bytes, "hello, weft"\n'
 if run.returncode != 0 or run.stdout != wanted:

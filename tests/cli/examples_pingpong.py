@@ -8,7 +8,7 @@ import sys
 
 import weft_cli
 
-program = os.environ["WEFT_BIN_DIR"] + "/pingpong"
+program = os.environ["TEST_WEFT_BIN_DIR"] + "/pingpong"
 figures = re.compile(r"^shm, 8 bytes: [0-9]+\.[0-9]{3} us half round trip \(median of [0-9]+\)\n$")
 failures = 0
 

@@ -13,7 +13,7 @@ DEADLINE_S = 100
 
 
 def program():
-    folder = os.environ.get("WEFT_BIN") or os.environ.get("WEFT_BIN_DIR")
+    folder = os.environ.get("WEFT_BIN") or os.environ.get("TEST_WEFT_BIN_DIR")
     if not folder:
         raise SystemExit("set WEFT_BIN to the folder that has the program weft")
     return str(pathlib.Path(folder) / "weft")
