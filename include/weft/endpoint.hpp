@@ -80,50 +80,75 @@ class endpoint {
 
     // ---- messages: matched in the order they were sent ------------------------------------------------
 
-    status send(const_buffer b, peer to, token t) noexcept requires has_msg {
+    status send(const_buffer b, peer to, token t) noexcept
+        requires has_msg
+    {
         return detail::from_c(impl_->ops->send(impl_, b.data, b.size, b.desc, to.value, t.pointer()));
     }
-    status send(const_buffer b, peer to, quiet_t) noexcept requires has_msg {
+    status send(const_buffer b, peer to, quiet_t) noexcept
+        requires has_msg
+    {
         return detail::from_c(impl_->ops->send_quiet(impl_, b.data, b.size, b.desc, to.value));
     }
-    status send(std::span<const const_buffer> pieces, peer to, token t) noexcept requires has_msg {
-        return detail::from_c(impl_->ops->sendv(impl_, detail::pieces_of(pieces), pieces.size(), to.value, t.pointer()));
+    status send(std::span<const const_buffer> pieces, peer to, token t) noexcept
+        requires has_msg
+    {
+        return detail::from_c(
+            impl_->ops->sendv(impl_, detail::pieces_of(pieces), pieces.size(), to.value, t.pointer()));
     }
-    status send(const_buffer b, peer to, token t, remote_data d) noexcept requires has_msg {
+    status send(const_buffer b, peer to, token t, remote_data d) noexcept
+        requires has_msg
+    {
         const weft_piece piece{const_cast<std::byte*>(b.data), b.size, b.desc};
         const weft_message m{&piece, 1, to.value, 0, 0, d.value, t.pointer()};
         return detail::from_c(impl_->ops->sendmsg(impl_, &m, WEFT_REMOTE_DATA));
     }
     // The buffer may be reused when the call returns; no completion. Up to `offer::inject_size_max` bytes.
-    status inject(const_buffer b, peer to) noexcept requires has_msg {
+    status inject(const_buffer b, peer to) noexcept
+        requires has_msg
+    {
         return detail::from_c(impl_->ops->inject(impl_, b.data, b.size, to.value));
     }
-    status recv(buffer b, token t, peer from = any_peer) noexcept requires has_msg {
+    status recv(buffer b, token t, peer from = any_peer) noexcept
+        requires has_msg
+    {
         return detail::from_c(impl_->ops->recv(impl_, b.data, b.size, b.desc, from.value, t.pointer()));
     }
-    status recv(std::span<const buffer> pieces, token t, peer from = any_peer) noexcept requires has_msg {
+    status recv(std::span<const buffer> pieces, token t, peer from = any_peer) noexcept
+        requires has_msg
+    {
         return detail::from_c(
             impl_->ops->recvv(impl_, detail::pieces_of(pieces), pieces.size(), from.value, t.pointer()));
     }
 
     // ---- tagged messages: a receive takes the earliest message with (tag ^ receive's tag) & ~ignore == 0 -----
 
-    status send(const_buffer b, peer to, tag g, token t) noexcept requires has_tagged {
+    status send(const_buffer b, peer to, tag g, token t) noexcept
+        requires has_tagged
+    {
         return detail::from_c(impl_->ops->tsend(impl_, b.data, b.size, b.desc, to.value, g.value, t.pointer()));
     }
-    status send(const_buffer b, peer to, tag g, quiet_t) noexcept requires has_tagged {
+    status send(const_buffer b, peer to, tag g, quiet_t) noexcept
+        requires has_tagged
+    {
         return detail::from_c(impl_->ops->tsend_quiet(impl_, b.data, b.size, b.desc, to.value, g.value));
     }
-    status send(std::span<const const_buffer> pieces, peer to, tag g, token t) noexcept requires has_tagged {
+    status send(std::span<const const_buffer> pieces, peer to, tag g, token t) noexcept
+        requires has_tagged
+    {
         return detail::from_c(
             impl_->ops->tsendv(impl_, detail::pieces_of(pieces), pieces.size(), to.value, g.value, t.pointer()));
     }
-    status send(const_buffer b, peer to, tag g, token t, remote_data d) noexcept requires has_tagged {
+    status send(const_buffer b, peer to, tag g, token t, remote_data d) noexcept
+        requires has_tagged
+    {
         const weft_piece piece{const_cast<std::byte*>(b.data), b.size, b.desc};
         const weft_message m{&piece, 1, to.value, g.value, 0, d.value, t.pointer()};
         return detail::from_c(impl_->ops->tsendmsg(impl_, &m, WEFT_REMOTE_DATA));
     }
-    status inject(const_buffer b, peer to, tag g) noexcept requires has_tagged {
+    status inject(const_buffer b, peer to, tag g) noexcept
+        requires has_tagged
+    {
         return detail::from_c(impl_->ops->tinject(impl_, b.data, b.size, to.value, g.value));
     }
     status recv(buffer b, tag g, token t, ignore_bits i = match_exactly, peer from = any_peer) noexcept
@@ -133,7 +158,9 @@ class endpoint {
             impl_->ops->trecv(impl_, b.data, b.size, b.desc, from.value, g.value, i.value, t.pointer()));
     }
     status recv(std::span<const buffer> pieces, tag g, token t, ignore_bits i = match_exactly,
-                peer from = any_peer) noexcept requires has_tagged {
+                peer from = any_peer) noexcept
+        requires has_tagged
+    {
         return detail::from_c(impl_->ops->trecvv(impl_, detail::pieces_of(pieces), pieces.size(), from.value, g.value,
                                                  i.value, t.pointer()));
     }
@@ -165,7 +192,7 @@ class endpoint {
     }
     weft_endpoint* impl_ = nullptr;
 };
-static_assert(sizeof(endpoint<caps::tagged | caps::rma>) == sizeof(void*));
+static_assert(sizeof(endpoint < caps::tagged | caps::rma >) == sizeof(void*));
 
 // Generic code is written against this, so that it accepts the handle and, in a program compiled together with
 // a provider, the provider's own class.

@@ -231,7 +231,12 @@ struct weft_host {
     const struct weft_host_ops* ops;
 };
 
-enum weft_setting_type { WEFT_SETTING_TEXT = 0, WEFT_SETTING_SIZE = 1, WEFT_SETTING_CHOICE = 2, WEFT_SETTING_COUNT = 3 };
+enum weft_setting_type {
+    WEFT_SETTING_TEXT = 0,
+    WEFT_SETTING_SIZE = 1,
+    WEFT_SETTING_CHOICE = 2,
+    WEFT_SETTING_COUNT = 3
+};
 
 struct weft_setting {
     const char* name; /* "shm_eager_max": WEFT_SHM_EAGER_MAX in the environment, shm_eager_max in the file */

@@ -21,7 +21,8 @@ WEFT_EXPORT errc_text describe(errc) noexcept;
 struct failure {
     errc code = errc::ok;
     int native = 0;    // errno or the provider's own number; 0 when there is none
-    std::string text;  // "shm: cannot map 8 MiB for the peer: Cannot allocate memory (RLIMIT_AS is 64 MiB); raise it ..."
+    std::string
+        text;  // "shm: cannot map 8 MiB for the peer: Cannot allocate memory (RLIMIT_AS is 64 MiB); raise it ..."
 };
 
 template <class T>
@@ -54,7 +55,8 @@ class [[nodiscard]] result {
 
   private:
     void throw_unless_value() const {
-        if (!has_value()) [[unlikely]] throw std::system_error(make_error_code(error().code), error().text);
+        if (!has_value()) [[unlikely]]
+            throw std::system_error(make_error_code(error().code), error().text);
     }
     std::variant<T, failure> v_;
 };
@@ -69,7 +71,8 @@ class [[nodiscard]] result<void> {
     explicit operator bool() const noexcept { return has_value(); }
     const failure& error() const noexcept { return f_; }
     void value() const {
-        if (!has_value()) [[unlikely]] throw std::system_error(make_error_code(f_.code), f_.text);
+        if (!has_value()) [[unlikely]]
+            throw std::system_error(make_error_code(f_.code), f_.text);
     }
 
   private:

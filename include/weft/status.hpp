@@ -20,7 +20,8 @@ class [[nodiscard]] status {
 
     // Throws std::system_error with this code unless ok.
     void check() const {
-        if (!ok()) [[unlikely]] throw_error(code_);
+        if (!ok()) [[unlikely]]
+            throw_error(code_);
     }
     // "peer_gone: the peer was there and has died or closed"; static storage.
     const char* text() const noexcept { return text_of(code_); }

@@ -87,12 +87,13 @@ status domain::start_local_contact(port& p, std::uint64_t peer, base::identity r
     const auto choice = std::make_shared<copy_choice>(options_.copy, ::getpid(),
                                                       reinterpret_cast<std::uint64_t>(&probe_value_), probe_value_);
     region& r = region_in(*made->memory);
-    const auto open_side = [&](port& side, base::identity far, std::uint64_t index, direction& mine, direction& theirs) {
+    const auto open_side = [&](port& side, base::identity far, std::uint64_t index, direction& mine,
+                               direction& theirs) {
         auto ch = std::make_unique<channel>();
         ch->peer = index;
         ch->attach(made->memory, mine, theirs, choice);
         record& rec = records_[{side.number, far}];
-        rec.state = record::open;
+        rec.state = record::opened;
         rec.peer = index;
         side.deliver(index, std::move(ch));
     };
@@ -140,9 +141,10 @@ result<domain::link*> domain::link_to(base::identity remote_domain) {
     if (!socket) {
         failure f = std::move(socket).error();
         if (f.code == errc::peer_unreachable)
-            f.text = "nobody answers at " + os::to_text(socket_name_of(remote_domain)) +
-                     ": the peer has not opened its domain yet, has ended, or lives in another network namespace; start "
-                     "it, or set shm_directory to a directory that both see";
+            f.text =
+                "nobody answers at " + os::to_text(socket_name_of(remote_domain)) +
+                ": the peer has not opened its domain yet, has ended, or lives in another network namespace; start "
+                "it, or set shm_directory to a directory that both see";
         return f;
     }
     return add_link(*std::move(socket), remote_domain);
@@ -229,7 +231,8 @@ void domain::read_link(std::uint64_t key) {
         if (d.fault == wire::contact_fault::version && d.value.kind == wire::contact_kind::refuse) {
             // Our version was refused; the text that says so is in a layout that we need not know.
             record* const r = find(number_part(d.value.from), d.value.to);
-            if (domain_part(d.value.from) == identity_ && r != nullptr && r->state == record::connecting && r->via == &l)
+            if (domain_part(d.value.from) == identity_ && r != nullptr && r->state == record::connecting &&
+                r->via == &l)
                 fail(*r, errc::version_mismatch,
                      "the peer speaks shm protocol " + std::to_string(d.value.version) + ", this process " +
                          std::to_string(wire::contact_version) + "; install the same weft version on both sides");
@@ -268,7 +271,7 @@ void domain::drop_link(std::uint64_t key, const char* why) {
             ++it;
             continue;
         }
-        if (r.state == record::open) {
+        if (r.state == record::opened) {
             owner->second->deliver(r.peer, nullptr);
             it = records_.erase(it);
         } else {
@@ -310,15 +313,17 @@ void domain::handle_open(link& l, const wire::contact& c, os::datagram& d) {
     if (l.forbidden)
         return refuse(l, c, wire::contact_reason::permission,
                       "runs as user " + std::to_string(::geteuid()) + " and takes no contact from user " +
-                          std::to_string(l.credentials.uid) + "; run both as one user, or set shm_peers=any_user there");
+                          std::to_string(l.credentials.uid) +
+                          "; run both as one user, or set shm_peers=any_user there");
     if (!l.remote) l.remote = domain_part(c.from);
     if (l.remote != domain_part(c.from))
-        return refuse(l, c, wire::contact_reason::malformed, "the endpoint does not belong to the domain at this socket");
+        return refuse(l, c, wire::contact_reason::malformed,
+                      "the endpoint does not belong to the domain at this socket");
     const auto target = ports_.find(number_part(c.to));
     if (domain_part(c.to) != identity_ || target == ports_.end())
         return refuse(l, c, wire::contact_reason::no_endpoint, "there is no endpoint of that address (any more)");
-    if (c.region_size != sizeof(region) || c.ring_slots != limits::ring_slots ||
-        c.eager_bytes != limits::eager_bytes || c.bulk_bytes != limits::bulk_bytes)
+    if (c.region_size != sizeof(region) || c.ring_slots != limits::ring_slots || c.eager_bytes != limits::eager_bytes ||
+        c.bulk_bytes != limits::bulk_bytes)
         return refuse(l, c, wire::contact_reason::geometry,
                       "its rings have another size: install the same weft version on both sides");
     if (d.descriptor_count != 1)
@@ -326,7 +331,7 @@ void domain::handle_open(link& l, const wire::contact& c, os::datagram& d) {
     port& p = *target->second;
 
     record* existing = find(p.number, c.from);
-    if (existing != nullptr && existing->state == record::open)
+    if (existing != nullptr && existing->state == record::opened)
         return refuse(l, c, wire::contact_reason::malformed, "these two endpoints have a channel already");
     // Both sides opened at once: the open of the smaller identity counts, the other one is not answered.
     if (existing != nullptr && existing->state == record::connecting && p.identity() < c.from) return;
@@ -349,7 +354,7 @@ void domain::handle_open(link& l, const wire::contact& c, os::datagram& d) {
     auto ch = std::make_unique<channel>();
     ch->peer = peer;
     ch->attach(shared, region_in(*shared).to_initiator, region_in(*shared).to_acceptor, l.choice);
-    r.state = record::open;
+    r.state = record::opened;
     p.deliver(peer, std::move(ch));
     send(l, about(wire::contact_kind::accept, c.from, c.to), {});
 }
@@ -367,7 +372,7 @@ void domain::handle_accept(link& l, const wire::contact& c) {
     ch->peer = r->peer;
     ch->attach(r->memory, region_in(*r->memory).to_acceptor, region_in(*r->memory).to_initiator, l.choice);
     r->memory.reset();
-    r->state = record::open;
+    r->state = record::opened;
     p.count_waiting(-1);
     p.deliver(r->peer, std::move(ch));
 }
@@ -394,7 +399,7 @@ void domain::fail(record& r, errc why, std::string text) {
 void domain::handle_close(link& l, const wire::contact& c) {
     record* const r = find(number_part(c.to), c.from);
     if (domain_part(c.to) != identity_ || r == nullptr || r->via != &l) return;
-    if (r->state != record::open) return;
+    if (r->state != record::opened) return;
     ports_.at(number_part(c.to))->deliver(r->peer, nullptr);
     records_.erase({number_part(c.to), c.from});
 }

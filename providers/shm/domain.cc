@@ -14,13 +14,9 @@ constexpr std::string_view scheme = "shm://";
 
 }  // namespace
 
-domain::domain(weft_host* host, const options& o) : host_(host), options_(o) {
-    host_->ops->retain(host_);
-}
+domain::domain(weft_host* host, const options& o) : host_(host), options_(o) { host_->ops->retain(host_); }
 
-domain::~domain() {
-    host_->ops->release(host_);
-}
+domain::~domain() { host_->ops->release(host_); }
 
 result<std::shared_ptr<domain>> domain::open(weft_host* host, const options& o) {
     std::shared_ptr<domain> d(new domain(host, o));
@@ -78,7 +74,8 @@ result<std::uint64_t> domain::resolve(std::string_view text) {
 
 result<std::uint64_t> domain::insert(base::identity id) {
     if (!id || number_part(id) == 0)
-        return failure{errc::bad_address, 0, "shm: these address bytes name no endpoint; use those of endpoint::address()"};
+        return failure{errc::bad_address, 0,
+                       "shm: these address bytes name no endpoint; use those of endpoint::address()"};
     const std::lock_guard locked(mutex_);
     return insert_locked(id);
 }
@@ -118,10 +115,11 @@ void domain::remove(port& p) noexcept {
         record& r = at->second;
         const base::identity remote = at->first.second;
         if (r.via != nullptr) {
-            if (r.state == record::open) send(*r.via, about(wire::contact_kind::close, p.identity(), remote), {});
+            if (r.state == record::opened) send(*r.via, about(wire::contact_kind::close, p.identity(), remote), {});
         } else if (const auto other = ports_.find(number_part(remote));
                    domain_part(remote) == identity_ && other != ports_.end()) {
-            if (record* const twin = find(other->first, p.identity()); twin != nullptr && twin->state == record::open) {
+            if (record* const twin = find(other->first, p.identity());
+                twin != nullptr && twin->state == record::opened) {
                 try {
                     other->second->deliver(twin->peer, nullptr);
                 } catch (const std::exception&) {
@@ -153,8 +151,8 @@ status domain::contact(port& p, std::uint64_t peer) noexcept {
             }
             records_.erase({p.number, remote});
         }
-        const status s = domain_part(remote) == identity_ ? start_local_contact(p, peer, remote)
-                                                          : start_contact(p, peer, remote);
+        const status s =
+            domain_part(remote) == identity_ ? start_local_contact(p, peer, remote) : start_contact(p, peer, remote);
         return s.ok() ? errc::try_again : s;
     } catch (const std::exception&) {
         return errc::no_memory;

@@ -4,6 +4,7 @@
 // after the upper 96 bits, hand over memory there, and notice each other's death by it. Everything here is cold and
 // under one mutex; what concerns an endpoint is put into its port's inbox, which the endpoint's own thread empties.
 #pragma once
+#include <weft/plugin.h>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -15,7 +16,6 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
-#include <weft/plugin.h>
 #include <weft/result.hpp>
 #include <weft/status.hpp>
 #include "base/random.hpp"
@@ -49,7 +49,9 @@ class domain final {
     domain& operator=(const domain&) = delete;
 
     const options& settings() const noexcept { return options_; }
-    base::identity identity_of_port(std::uint32_t number) const noexcept { return {identity_.high, identity_.low | number}; }
+    base::identity identity_of_port(std::uint32_t number) const noexcept {
+        return {identity_.high, identity_.low | number};
+    }
     void log(int level, const std::string& text) const noexcept;
 
     // ---- address vector; any thread --------------------------------------------------------------------------
@@ -77,14 +79,16 @@ class domain final {
     void progress(bool urgent) noexcept;
 
   private:
-    struct link;    // a socket to another domain
+    struct link;  // a socket to another domain
     struct record;  // contact between one of our endpoints and one peer
     using record_key = std::pair<std::uint32_t, base::identity>;
 
     domain(weft_host*, const options&);
 
     os::socket_name socket_name_of(base::identity) const;
-    static base::identity domain_part(base::identity id) noexcept { return {id.high, id.low & ~std::uint64_t{0xffffffff}}; }
+    static base::identity domain_part(base::identity id) noexcept {
+        return {id.high, id.low & ~std::uint64_t{0xffffffff}};
+    }
     static std::uint32_t number_part(base::identity id) noexcept { return static_cast<std::uint32_t>(id.low); }
 
     // All below: under the mutex. contact.cc.

@@ -1,7 +1,7 @@
 // The shm endpoint: the protocol engine over a shm port, one instantiation per property set.
 #pragma once
-#include <memory>
 #include <weft/plugin.h>
+#include <memory>
 #include <weft/spi/traits.hpp>
 #include "protocol/endpoint.hpp"
 #include "shm/port.hpp"

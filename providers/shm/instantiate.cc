@@ -26,7 +26,8 @@ void no_memory(weft_failure& f) noexcept {
 
 }  // namespace
 
-weft_endpoint* make_endpoint(const endpoint_request& r, const void** face, spi::traits& chosen, weft_failure& f) noexcept {
+weft_endpoint* make_endpoint(const endpoint_request& r, const void** face, spi::traits& chosen,
+                             weft_failure& f) noexcept {
     weft_endpoint* made = nullptr;
     shipped::visit(r.want, [&]<spi::traits Set>() {
         using type = endpoint<Set>;

@@ -26,7 +26,7 @@ struct domain::link {
 };
 
 struct domain::record {
-    enum state_type { connecting, open, failed };
+    enum state_type { connecting, opened, failed };
     state_type state = connecting;
     std::uint64_t peer = 0;
     link* via = nullptr;                    // null: an endpoint of this domain

@@ -6,9 +6,7 @@
 namespace weft::shm {
 namespace {
 
-std::string address_text(base::identity id) {
-    return "shm://" + base::to_text(id);
-}
+std::string address_text(base::identity id) { return "shm://" + base::to_text(id); }
 template <std::size_t N>
 void put_text(char (&to)[N], const char* from) noexcept {
     std::snprintf(to, N, "%s", from);

@@ -1,5 +1,6 @@
 // The shm transport as the protocol engine sees it: one per endpoint.
 #pragma once
+#include <weft/plugin.h>
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -7,7 +8,6 @@
 #include <mutex>
 #include <utility>
 #include <vector>
-#include <weft/plugin.h>
 #include <weft/status.hpp>
 #include "shm/channel.hpp"
 #include "shm/domain.hpp"

@@ -1,4 +1,5 @@
 // The shm provider: probe, offers and refusals, opening domains, queues and endpoints.
+#include <weft/plugin.h>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -6,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <weft/capabilities.hpp>
-#include <weft/plugin.h>
 #include <weft/result.hpp>
 #include <weft/spi/traits.hpp>
 #include "shm/domain.hpp"
@@ -22,7 +22,8 @@ constexpr capset abilities = caps::msg | caps::tagged;
 
 constexpr weft_setting settings[] = {
     {"shm_copy", WEFT_SETTING_CHOICE, "auto", "auto|pipeline|cma",
-     "How large messages are copied: auto measures and takes the faster way, pipeline copies through shared memory, cma "
+     "How large messages are copied: auto measures and takes the faster way, pipeline copies through shared memory, "
+     "cma "
      "pulls with process_vm_readv where the kernel allows it."},
     {"shm_eager_max", WEFT_SETTING_SIZE, "16K", "256..64K",
      "Messages up to this many bytes are buffered at once; larger ones wait for the receive (rendezvous)."},
@@ -83,15 +84,14 @@ struct requirement {
     std::string wanted, offered, remedy;
 };
 
-std::string bytes(std::uint64_t n) {
-    return std::to_string(n) + " bytes";
-}
+std::string bytes(std::uint64_t n) { return std::to_string(n) + " bytes"; }
 
 // The first requirement that is not met, in the order in which a reader would ask.
 bool refuse_first(const weft_needs& n, std::uint64_t eager_max, weft_sink* sink) {
     const requirement all[] = {
         {(n.capabilities & ~abilities.bits) == 0, "capabilities",
-         (n.capabilities & (caps::rma | caps::atomics).bits) != 0 ? "one-sided access (rma or atomics)" : "an unknown ability",
+         (n.capabilities & (caps::rma | caps::atomics).bits) != 0 ? "one-sided access (rma or atomics)"
+                                                                  : "an unknown ability",
          "msg, tagged", "ask for msg and tagged only, or choose a provider that offers the rest"},
         {n.autonomous == 0, "progress", "autonomous", "by_caller",
          "poll the completion queue regularly and leave needs::advance at progress::by_caller"},
@@ -105,14 +105,13 @@ bool refuse_first(const weft_needs& n, std::uint64_t eager_max, weft_sink* sink)
         {n.posted_receives_min <= limits::posted_receives_max, "posted receives",
          "at least " + std::to_string(n.posted_receives_min), std::to_string(limits::posted_receives_max),
          "lower needs::posted_receives_min"},
-        {n.iov_count_min <= limits::iov_max, "pieces per vectored call (iov)", "at least " + std::to_string(n.iov_count_min),
-         std::to_string(limits::iov_max), "lower needs::iov_count_min"},
+        {n.iov_count_min <= limits::iov_max, "pieces per vectored call (iov)",
+         "at least " + std::to_string(n.iov_count_min), std::to_string(limits::iov_max), "lower needs::iov_count_min"},
     };
     for (const requirement& r : all) {
         if (r.met) continue;
-        const weft_refusal refusal{sizeof(weft_refusal), "shm",           "local",
-                                   r.property,           r.wanted.c_str(), r.offered.c_str(),
-                                   r.remedy.c_str()};
+        const weft_refusal refusal{sizeof(weft_refusal), "shm",           "local", r.property, r.wanted.c_str(),
+                                   r.offered.c_str(),    r.remedy.c_str()};
         sink->refuse(sink, &refusal);
         return true;
     }
@@ -152,9 +151,7 @@ struct domain_handle final : weft_domain {
     std::shared_ptr<domain> real;
 };
 
-std::shared_ptr<domain> of(weft_domain* d) noexcept {
-    return static_cast<domain_handle*>(d)->real;
-}
+std::shared_ptr<domain> of(weft_domain* d) noexcept { return static_cast<domain_handle*>(d)->real; }
 
 spi::traits traits_of(bool any_thread, std::uint32_t format) noexcept {
     return {any_thread, static_cast<spi::entry_format>(format)};
@@ -167,7 +164,8 @@ weft_queue* open_queue(weft_domain* d, const weft_queue_params* p, weft_failure*
     }
     if (p->depth == 0 || p->depth > limits::queue_depth_max) {
         fill(f, {errc::invalid_argument, 0,
-                 "shm: a queue of " + std::to_string(p->depth) + " entries was wanted; queue_options::depth goes from 1 to " +
+                 "shm: a queue of " + std::to_string(p->depth) +
+                     " entries was wanted; queue_options::depth goes from 1 to " +
                      std::to_string(limits::queue_depth_max)});
         return nullptr;
     }
@@ -187,13 +185,15 @@ std::size_t size_of_endpoint(weft_domain*, const weft_needs*, std::size_t* align
 weft_endpoint* open_endpoint(weft_domain* d, const weft_needs* n, weft_queue* q, void* storage, const void** face,
                              weft_failure* f) noexcept {
     if (q == nullptr) {
-        fill(f, {errc::invalid_argument, 0, "shm: an endpoint needs a completion queue; open one with domain::open_queue"});
+        fill(f, {errc::invalid_argument, 0,
+                 "shm: an endpoint needs a completion queue; open one with domain::open_queue"});
         return nullptr;
     }
     auto* const queue = static_cast<protocol::queue_base*>(q);
     const std::shared_ptr<domain> owner = of(d);
     if (queue->keeps != owner) {
-        fill(f, {errc::invalid_argument, 0, "shm: the completion queue belongs to another domain; open one in this domain"});
+        fill(f, {errc::invalid_argument, 0,
+                 "shm: the completion queue belongs to another domain; open one in this domain"});
         return nullptr;
     }
     const spi::traits of_queue = queue->traits();
@@ -231,14 +231,16 @@ weft_endpoint* open_endpoint(weft_domain* d, const weft_needs* n, weft_queue* q,
     return e;
 }
 
-weft_status resolve(weft_domain* d, const char* text, std::size_t length, std::uint64_t* peer, weft_failure* f) noexcept {
+weft_status resolve(weft_domain* d, const char* text, std::size_t length, std::uint64_t* peer,
+                    weft_failure* f) noexcept {
     auto r = of(d)->resolve({text, length});
     if (!r) return fill(f, r.error());
     *peer = *r;
     return 0;
 }
 
-weft_status insert(weft_domain* d, const void* address, std::size_t size, std::uint64_t* peer, weft_failure* f) noexcept {
+weft_status insert(weft_domain* d, const void* address, std::size_t size, std::uint64_t* peer,
+                   weft_failure* f) noexcept {
     base::identity id;
     if (size != sizeof id)
         return fill(f, {errc::bad_address, 0,
@@ -258,8 +260,13 @@ weft_status peer_text(weft_domain* d, std::uint64_t peer, char* text, std::size_
     return 0;
 }
 
-constexpr weft_domain_ops domain_ops = {sizeof(weft_domain_ops), open_queue, size_of_endpoint, open_endpoint,
-                                        resolve,                 insert,     peer_text,
+constexpr weft_domain_ops domain_ops = {sizeof(weft_domain_ops),
+                                        open_queue,
+                                        size_of_endpoint,
+                                        open_endpoint,
+                                        resolve,
+                                        insert,
+                                        peer_text,
                                         [](weft_domain* d) { delete static_cast<domain_handle*>(d); }};
 
 weft_domain* open_domain(weft_provider*, weft_host* host, const char*, const weft_needs*, weft_failure* f) noexcept {
@@ -285,6 +292,5 @@ constexpr weft_provider_ops provider_ops = {sizeof(weft_provider_ops), probe, op
 }  // namespace weft::shm
 
 extern "C" weft_provider weft_provider_shm;
-weft_provider weft_provider_shm = {&weft::shm::provider_ops, "shm",
-                                   "shared memory between processes of one host", weft::shm::settings,
-                                   std::size(weft::shm::settings)};
+weft_provider weft_provider_shm = {&weft::shm::provider_ops, "shm", "shared memory between processes of one host",
+                                   weft::shm::settings, std::size(weft::shm::settings)};

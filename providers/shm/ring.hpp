@@ -157,7 +157,9 @@ class consumer {
     static constexpr slot nothing{};  // its sequence number, 0, is not the expected 1
 
     // Rings begin at multiples of a batch's bytes, so the place tells.
-    bool batch_ends() const noexcept { return (reinterpret_cast<std::uintptr_t>(next_) & (Batch * sizeof(slot) - 1)) == 0; }
+    bool batch_ends() const noexcept {
+        return (reinterpret_cast<std::uintptr_t>(next_) & (Batch * sizeof(slot) - 1)) == 0;
+    }
     [[gnu::always_inline]] inline void advance() noexcept {
         const slot* const next = next_ + 1;
         next_ = next == first_ + Slots ? first_ : next;
@@ -167,14 +169,14 @@ class consumer {
         // Never more than a batch behind, so sixteen bits tell how many there were.
         consumed_ += static_cast<std::uint16_t>(expected_ - 1 - static_cast<std::uint16_t>(consumed_));
         bytes_published_ = bytes_;
-        back_->bytes.store(bytes_, std::memory_order_release);     // pairs with the acquires in producer::refresh
+        back_->bytes.store(bytes_, std::memory_order_release);  // pairs with the acquires in producer::refresh
         back_->slots.store(consumed_, std::memory_order_release);  // pairs with the acquires in producer::refresh
     }
 
     const slot* next_ = &nothing;
     const slot* first_ = nullptr;
-    std::uint16_t expected_ = 1;   // sequence number of the next packet: one more than the packets taken
-    std::uint64_t consumed_ = 0;   // packets taken, as last published
+    std::uint16_t expected_ = 1;  // sequence number of the next packet: one more than the packets taken
+    std::uint64_t consumed_ = 0;  // packets taken, as last published
     const std::byte* data_ = nullptr;
     released* back_ = nullptr;
     std::uint64_t bytes_ = 0;

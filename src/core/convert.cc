@@ -3,13 +3,9 @@
 namespace weft::core {
 namespace {
 
-std::string text_or_empty(const char* text) {
-    return text != nullptr ? text : "";
-}
+std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
 
-std::uint8_t bit(bool on) noexcept {
-    return on ? 1 : 0;
-}
+std::uint8_t bit(bool on) noexcept { return on ? 1 : 0; }
 
 struct capability_name {
     capset bit;

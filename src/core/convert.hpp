@@ -3,10 +3,10 @@
 #include <string>
 #include <string_view>
 
+#include <weft/plugin.h>
 #include <weft/capabilities.hpp>
 #include <weft/needs.hpp>
 #include <weft/offer.hpp>
-#include <weft/plugin.h>
 #include <weft/result.hpp>
 
 namespace weft::core {

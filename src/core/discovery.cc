@@ -47,8 +47,8 @@ class collector final : public weft_sink {
 
 bool refused_by_core(capset c, discovery& into) {
     if (c.empty()) {
-        into.refusals.push_back({"weft", "", "capabilities", "none", text_of(caps::all),
-                                 "name at least one, such as weft::caps::tagged"});
+        into.refusals.push_back(
+            {"weft", "", "capabilities", "none", text_of(caps::all), "name at least one, such as weft::caps::tagged"});
         return true;
     }
     if (!caps::all.has(c)) {
@@ -60,7 +60,11 @@ bool refused_by_core(capset c, discovery& into) {
 }
 
 refusal other_than_pinned(const provider_entry& e, const std::string& pinned, bool by_program) {
-    return {e.name, "", "provider", pinned, e.name,
+    return {e.name,
+            "",
+            "provider",
+            pinned,
+            e.name,
             by_program ? "leave needs::provider empty to let all providers compete"
                        : "clear the setting provider (WEFT_PROVIDER) to let all providers compete"};
 }
@@ -73,8 +77,8 @@ provider_choice provider_choice::parse(const std::string& setting) {
     return {setting, ""};
 }
 
-discovery discover(const provider_list& providers, host& lender, capset c, const needs& want,
-                   const preferences& like, const provider_choice& chosen) {
+discovery discover(const provider_list& providers, host& lender, capset c, const needs& want, const preferences& like,
+                   const provider_choice& chosen) {
     discovery found;
     if (refused_by_core(c, found)) return found;
 
@@ -87,7 +91,8 @@ discovery discover(const provider_list& providers, host& lender, capset c, const
         return found;
     }
     if (providers.all().empty())
-        found.refusals.push_back({"weft", "", "provider", "any", "none", "this build has no provider; check plugin_path"});
+        found.refusals.push_back(
+            {"weft", "", "provider", "any", "none", "this build has no provider; check plugin_path"});
 
     const weft_needs needed = to_c(c, want);
     for (const provider_entry& e : providers.all()) {

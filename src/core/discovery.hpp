@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include <weft/offer.hpp>
 #include <weft/needs.hpp>
+#include <weft/offer.hpp>
 
 #include "core/host.hpp"
 #include "core/providers.hpp"

@@ -37,7 +37,8 @@ result<weft_queue*> domain::open_queue_impl(std::uint32_t format, const queue_op
 
 result<weft_endpoint*> domain::open_endpoint_impl(capset c, const needs& want, weft_queue* queue) {
     const std::string& name = state_->what.provider;
-    if (c.empty()) return misuse(name, "cannot open an endpoint without any capability; name at least one of weft::caps");
+    if (c.empty())
+        return misuse(name, "cannot open an endpoint without any capability; name at least one of weft::caps");
     if (queue == nullptr)
         return misuse(name, "cannot open an endpoint on an empty completion queue handle; open a queue first");
     if (!want.provider.empty() && want.provider != name)
@@ -45,8 +46,7 @@ result<weft_endpoint*> domain::open_endpoint_impl(capset c, const needs& want, w
                                 "; open a domain of that provider, or leave needs::provider empty");
     const weft_needs needed = core::to_c(c, want);
     weft_failure why = core::empty_failure();
-    weft_endpoint* made =
-        state_->impl->ops->open_endpoint(state_->impl, &needed, queue, nullptr, nullptr, &why);
+    weft_endpoint* made = state_->impl->ops->open_endpoint(state_->impl, &needed, queue, nullptr, nullptr, &why);
     if (made == nullptr) return core::from_c(why, 0, name, "open an endpoint (" + core::text_of(c) + ")");
     if (const std::string fault = core::fault_in(made->ops); !fault.empty()) return bad_table(name, fault);
     return made;
@@ -84,8 +84,6 @@ std::string domain::text_of(peer p) const {
     return text;
 }
 
-const offer& domain::what() const noexcept {
-    return state_->what;
-}
+const offer& domain::what() const noexcept { return state_->what; }
 
 }  // namespace weft

@@ -1,7 +1,7 @@
 // The core's side of a domain: the provider's object, and the host it may use as long as it lives.
 #pragma once
-#include <weft/domain.hpp>
 #include <weft/plugin.h>
+#include <weft/domain.hpp>
 
 #include "core/host.hpp"
 

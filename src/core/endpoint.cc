@@ -26,8 +26,8 @@ result<weft_path> path_in_c(weft_endpoint* e, std::uint64_t to) {
 result<path_info> path_of(weft_endpoint* e, std::uint64_t to) {
     auto path = path_in_c(e, to);
     if (!path) return std::move(path).error();
-    return path_info{text_in(path->local), text_in(path->remote), text_in(path->state),
-                     text_in(path->mechanism), path->inline_max, path->eager_max};
+    return path_info{text_in(path->local),     text_in(path->remote), text_in(path->state),
+                     text_in(path->mechanism), path->inline_max,      path->eager_max};
 }
 
 std::string text_of_address(weft_endpoint* e) {

@@ -15,8 +15,7 @@ struct row {
 };
 
 // Only here so that name, code and the joined text cannot disagree.
-#define WEFT_ROW(code, text, remedy) \
-    { {#code, text, remedy}, #code ": " text }
+#define WEFT_ROW(code, text, remedy) {{#code, text, remedy}, #code ": " text}
 
 // Indexed by the code's number.
 constexpr row rows[] = {
@@ -107,16 +106,10 @@ const std::error_category& category() noexcept {
     return *only;
 }
 
-errc_text describe(errc code) noexcept {
-    return row_of(code).describe;
-}
+errc_text describe(errc code) noexcept { return row_of(code).describe; }
 
-void status::throw_error(errc code) {
-    throw std::system_error(make_error_code(code));
-}
+void status::throw_error(errc code) { throw std::system_error(make_error_code(code)); }
 
-const char* status::text_of(errc code) noexcept {
-    return row_of(code).name_and_text;
-}
+const char* status::text_of(errc code) noexcept { return row_of(code).name_and_text; }
 
 }  // namespace weft

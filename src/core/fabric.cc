@@ -104,8 +104,8 @@ discovery fabric::offers(capset c, const needs& want, const preferences& like) c
 
 namespace {
 
-result<domain> open_on(const core::provider_list& providers, const core::host_ptr& host, const offer& how,
-                       capset c, const needs& want) {
+result<domain> open_on(const core::provider_list& providers, const core::host_ptr& host, const offer& how, capset c,
+                       const needs& want) {
     const core::provider_entry* entry = providers.find(how.provider);
     if (entry == nullptr)
         return failure{errc::unknown_name, 0, "cannot open a domain: " + providers.explain_unknown(how.provider)};
@@ -167,16 +167,10 @@ std::vector<provider_info> fabric::providers() const {
     return list;
 }
 
-std::vector<setting_info> fabric::settings() const {
-    return state_->settings;
-}
+std::vector<setting_info> fabric::settings() const { return state_->settings; }
 
-std::vector<std::string> fabric::warnings() const {
-    return state_->warnings;
-}
+std::vector<std::string> fabric::warnings() const { return state_->warnings; }
 
-const char* version() noexcept {
-    return WEFT_VERSION;
-}
+const char* version() noexcept { return WEFT_VERSION; }
 
 }  // namespace weft

@@ -4,18 +4,10 @@ namespace weft::core {
 namespace {
 
 // The C side counts from 0 and has no "off".
-bool known(int level) noexcept {
-    return level >= 0 && level < static_cast<int>(log_level::debug);
-}
-log_level from_c(int level) noexcept {
-    return static_cast<log_level>(level + 1);
-}
-const char* or_empty(const char* text) noexcept {
-    return text != nullptr ? text : "";
-}
-host& of(weft_host* h) noexcept {
-    return *static_cast<host*>(h);
-}
+bool known(int level) noexcept { return level >= 0 && level < static_cast<int>(log_level::debug); }
+log_level from_c(int level) noexcept { return static_cast<log_level>(level + 1); }
+const char* or_empty(const char* text) noexcept { return text != nullptr ? text : ""; }
+host& of(weft_host* h) noexcept { return *static_cast<host*>(h); }
 
 constexpr weft_host_ops table = {
     sizeof(weft_host_ops),

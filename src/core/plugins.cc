@@ -45,8 +45,8 @@ class loader {
         if (!dir) {
             const int error = errno;
             if (missing == when_missing::complain || error != ENOENT)
-                to_.add("plugin", "the directory " + path + " of plugin_path cannot be read: " +
-                                      std::generic_category().message(error));
+                to_.add("plugin", "the directory " + path +
+                                      " of plugin_path cannot be read: " + std::generic_category().message(error));
             return names;
         }
         while (const dirent* entry = ::readdir(dir.get())) {
@@ -64,7 +64,7 @@ class loader {
     }
 
     void file(const std::string& path) {
-        struct stat about {};
+        struct stat about{};
         if (::stat(path.c_str(), &about) == 0) {
             if (!S_ISREG(about.st_mode)) return skip(path, "it is not a regular file");
             const std::pair identity{about.st_dev, about.st_ino};
@@ -88,7 +88,8 @@ class loader {
         const weft_plugin* plugin = reinterpret_cast<weft_plugin_entry_function>(symbol)();
         if (plugin == nullptr) return std::string(entry_name) + " returned null";
         // Magic and version come first in every version of the struct; nothing else is read before they are right.
-        if (plugin->magic != WEFT_PLUGIN_MAGIC) return "what " + std::string(entry_name) + " returned has the wrong magic";
+        if (plugin->magic != WEFT_PLUGIN_MAGIC)
+            return "what " + std::string(entry_name) + " returned has the wrong magic";
         if (plugin->spi_version != WEFT_SPI_VERSION)
             return "it was built for version " + std::to_string(plugin->spi_version) +
                    " of the plug-in interface, this library has version " + std::to_string(WEFT_SPI_VERSION) +

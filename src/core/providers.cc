@@ -26,9 +26,9 @@ constexpr known_provider known[] = {
 constexpr std::string_view reserved[] = {"weft", "core", "settings", "plugin", "config", "log", "provider", "prefer"};
 
 std::string fault_in_name(std::string_view name) {
-    const bool fits = !name.empty() && name.size() <= limits::provider_name_bytes && name[0] >= 'a' && name[0] <= 'z' &&
-                      std::all_of(name.begin(), name.end(),
-                                  [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+    const bool fits =
+        !name.empty() && name.size() <= limits::provider_name_bytes && name[0] >= 'a' && name[0] <= 'z' &&
+        std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
     if (!fits)
         return "the provider's name " + quoted(name) + " is not a lower case word of at most " +
                std::to_string(limits::provider_name_bytes) + " letters and digits";
@@ -37,9 +37,7 @@ std::string fault_in_name(std::string_view name) {
     return {};
 }
 
-failure unusable(std::string text) {
-    return {errc::version_mismatch, 0, std::move(text)};
-}
+failure unusable(std::string text) { return {errc::version_mismatch, 0, std::move(text)}; }
 
 }  // namespace
 
@@ -98,9 +96,7 @@ std::string provider_list::explain_unknown(std::string_view name) const {
     return text + there;
 }
 
-std::span<const known_provider> known_providers() noexcept {
-    return known;
-}
+std::span<const known_provider> known_providers() noexcept { return known; }
 
 bool is_known_provider_name(std::string_view name) noexcept {
     return std::any_of(std::begin(known), std::end(known), [&](const auto& k) { return k.name == name; });

@@ -10,9 +10,7 @@
 namespace weft::core {
 namespace {
 
-failure wrong(std::string text) {
-    return {errc::invalid_argument, 0, std::move(text)};
-}
+failure wrong(std::string text) { return {errc::invalid_argument, 0, std::move(text)}; }
 
 std::optional<std::uint64_t> parse_count(std::string_view text) {
     std::uint64_t n = 0;
@@ -65,9 +63,8 @@ result<std::string> checked_choice(const setting_definition& d, std::string_view
 result<std::string> checked_text(std::string_view value) {
     if (value.size() > limits::setting_value_bytes)
         return wrong("the value is longer than " + std::to_string(limits::setting_value_bytes) + " bytes");
-    const bool clean = std::none_of(value.begin(), value.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    });
+    const bool clean = std::none_of(value.begin(), value.end(),
+                                    [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
     if (!clean) return wrong("the value contains control characters");
     return std::string(value);
 }

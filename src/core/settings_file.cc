@@ -14,9 +14,7 @@
 namespace weft::core {
 namespace {
 
-constexpr bool is_blank(char c) noexcept {
-    return c == ' ' || c == '\t' || c == '\r';
-}
+constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
 
 std::string_view trimmed(std::string_view text) noexcept {
     while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
@@ -35,9 +33,7 @@ void complain(complaints& to, const std::string& path, const std::string& what) 
     to.add("settings", "the settings file " + path + " " + what + "; it is ignored");
 }
 
-std::string why(int error) {
-    return std::generic_category().message(error);
-}
+std::string why(int error) { return std::generic_category().message(error); }
 
 }  // namespace
 
@@ -59,8 +55,8 @@ std::vector<given_value> parse_settings(std::string_view text, const std::string
         }
         const auto same = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.name == name; });
         if (same != values.end()) {
-            to.add("settings", where + ": " + std::string(name) + " was set before, at " + same->where +
-                                   "; the later line counts");
+            to.add("settings",
+                   where + ": " + std::string(name) + " was set before, at " + same->where + "; the later line counts");
             values.erase(same);
         }
         values.push_back(
@@ -78,7 +74,7 @@ std::vector<given_value> read_settings_file(const std::string& path, when_missin
             complain(to, path, "cannot be opened: " + why(error));
         return {};
     }
-    struct stat about {};
+    struct stat about{};
     if (::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) {
         complain(to, path, "is not a regular file");
         return {};

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include <weft/fabric.hpp>
 #include <weft/plugin.h>
+#include <weft/fabric.hpp>
 
 namespace weft::core {
 

@@ -64,17 +64,9 @@ std::string fault(const void* ops, const char* type, std::span<const member> mem
 
 }  // namespace
 
-std::string fault_in(const weft_provider_ops* ops) {
-    return fault(ops, "weft_provider_ops", provider_members);
-}
-std::string fault_in(const weft_domain_ops* ops) {
-    return fault(ops, "weft_domain_ops", domain_members);
-}
-std::string fault_in(const weft_queue_ops* ops) {
-    return fault(ops, "weft_queue_ops", queue_members);
-}
-std::string fault_in(const weft_endpoint_ops* ops) {
-    return fault(ops, "weft_endpoint_ops", endpoint_members);
-}
+std::string fault_in(const weft_provider_ops* ops) { return fault(ops, "weft_provider_ops", provider_members); }
+std::string fault_in(const weft_domain_ops* ops) { return fault(ops, "weft_domain_ops", domain_members); }
+std::string fault_in(const weft_queue_ops* ops) { return fault(ops, "weft_queue_ops", queue_members); }
+std::string fault_in(const weft_endpoint_ops* ops) { return fault(ops, "weft_endpoint_ops", endpoint_members); }
 
 }  // namespace weft::core

@@ -207,8 +207,7 @@ posted_receive* posted_list::cancel(const void* token) noexcept {
     });
     posted_receive* removed = nullptr;
     if (earliest != nullptr) {
-        remove_if([=](const posted_receive& r) { return &r == earliest; },
-                  [&](posted_receive& r) { removed = &r; });
+        remove_if([=](const posted_receive& r) { return &r == earliest; }, [&](posted_receive& r) { removed = &r; });
     }
     return removed;
 }

@@ -44,7 +44,7 @@ struct alignas(64) posted_receive {
     std::uint64_t sequence;
     union {
         posted_receive* chain;  // in a class, newest of a ring only
-        std::uint64_t ignore;   // in the overflow list
+        std::uint64_t ignore;  // in the overflow list
     };
 };
 static_assert(sizeof(posted_receive) == 64 && std::is_trivial_v<posted_receive>);
@@ -98,8 +98,8 @@ struct ring_table {
 // Which bits of an arrival count, and the receives for which just these count.
 struct receive_class {
     std::uint64_t keep = ~std::uint64_t{0};  // complement of the ignored bits
-    std::uint32_t source_mask = 0;           // all ones where the source is named
-    std::uint32_t bit = 0;                   // of posted_list::live_
+    std::uint32_t source_mask = 0;  // all ones where the source is named
+    std::uint32_t bit = 0;  // of posted_list::live_
     // Neither is kept for the plain class, whose table grows with the pool.
     std::uint32_t count = 0;
     std::uint32_t full = 0;  // count at which the table wants to be larger
@@ -129,8 +129,7 @@ class posted_list {
   public:
     // At most `limit` receives are out (posted, or taken and not yet released) at a time; cut to what 32-bit counters
     // hold, 256 GiB of receives. Allocates nothing yet.
-    explicit posted_list(std::size_t limit) noexcept
-        : limit_(limit < ~std::uint32_t{0} ? limit : ~std::uint32_t{0}) {}
+    explicit posted_list(std::size_t limit) noexcept : limit_(limit < ~std::uint32_t{0} ? limit : ~std::uint32_t{0}) {}
     posted_list(const posted_list&) = delete;
     posted_list& operator=(const posted_list&) = delete;
     ~posted_list();
@@ -240,11 +239,9 @@ class posted_list {
     // Calls `visit(const posted_receive&)` for each, in no particular order. `visit` must leave the list alone.
     template <class Visit>
     void for_each(Visit&& visit) const noexcept {
-        walk(
-            [](void* context, const posted_receive& r) noexcept {
-                (*static_cast<std::remove_reference_t<Visit>*>(context))(r);
-            },
-            erase_type(visit));
+        walk([](void* context,
+                const posted_receive& r) noexcept { (*static_cast<std::remove_reference_t<Visit>*>(context))(r); },
+             erase_type(visit));
     }
 
   private:
@@ -289,8 +286,8 @@ class posted_list {
     // Hot: the first cache line is all that the plain path reads and writes of the list itself.
     posted_receive* free_ = nullptr;
     std::uint64_t sequence_ = 0;  // receives posted so far
-    std::uint64_t taken_ = 0;     // receives removed so far; the difference is the size, which saves a counter in add()
-    std::uint64_t live_ = 0;      // bit i: classes_[i] has receives; overflow_bit: the overflow list has
+    std::uint64_t taken_ = 0;  // receives removed so far; the difference is the size, which saves a counter in add()
+    std::uint64_t live_ = 0;  // bit i: classes_[i] has receives; overflow_bit: the overflow list has
     // At least as many buckets as the pool has records: it grows with the pool, and add() has nothing to test.
     detail::receive_class plain_;
     detail::receive_class* recent_ = &plain_;  // where add_classed() posted last, then never the plain one

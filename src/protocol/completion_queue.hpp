@@ -5,6 +5,7 @@
 // which the next poll copies out first, so order is kept. The engine makes sure of room before it starts anything that
 // ends in an entry; what must be reported without asking (cancel, death of a peer) may go to `overflow_`.
 #pragma once
+#include <weft/plugin.h>
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -17,7 +18,6 @@
 #include <utility>
 #include <vector>
 #include <weft/entry.hpp>
-#include <weft/plugin.h>
 #include <weft/spi/traits.hpp>
 #include "base/assert.hpp"
 #include "base/clock.hpp"
@@ -191,9 +191,7 @@ class completion_queue final : public queue_base {
         if constexpr (!T.locked) ops = poll_table;  // one that another thread may be reading is not exchanged
         return true;
     }
-    void unbind(progressable* p) noexcept {
-        bound_.erase(std::remove(bound_.begin(), bound_.end(), p), bound_.end());
-    }
+    void unbind(progressable* p) noexcept { bound_.erase(std::remove(bound_.begin(), bound_.end(), p), bound_.end()); }
 
     // The channels that a poll looks at, with the endpoint each belongs to.
     struct polled {
@@ -231,7 +229,8 @@ class completion_queue final : public queue_base {
     bool work_is_due() const noexcept { return work_due_; }
     // Counts a poll; false, without counting, when there is more to do than small messages.
     bool count_poll() noexcept {
-        if (countdown_ == 1 || bulk_work_ != 0) [[unlikely]] return false;
+        if (countdown_ == 1 || bulk_work_ != 0) [[unlikely]]
+            return false;
         --countdown_;
         return true;
     }
@@ -261,8 +260,10 @@ class completion_queue final : public queue_base {
         entry_type* const from_end = out_;
         while (from != from_end && to != to_end) *to++ = *from++;
         head_ = from;
-        if (from == from_end) [[likely]] head_ = out_ = backlog_.get();
-        if (overflowed_) [[unlikely]] refill();
+        if (from == from_end) [[likely]]
+            head_ = out_ = backlog_.get();
+        if (overflowed_) [[unlikely]]
+            refill();
         return to;
     }
 
@@ -297,7 +298,8 @@ class completion_queue final : public queue_base {
         } else {
             to = progress(to, to_end);
         }
-        if (overflowed_) [[unlikely]] refill();
+        if (overflowed_) [[unlikely]]
+            refill();
         return static_cast<std::size_t>(to - entries);
     }
 
@@ -318,7 +320,8 @@ class completion_queue final : public queue_base {
             takes_messages_ = false;
             out_ = progress_all(out_, end_);
             takes_messages_ = true;
-            if (overflowed_) [[unlikely]] refill();
+            if (overflowed_) [[unlikely]]
+                refill();
         }
         return static_cast<std::size_t>(out - entries);
     }
@@ -355,8 +358,8 @@ class completion_queue final : public queue_base {
     }
 
     // Hot: one line.
-    entry_type* out_ = nullptr;   // where the next entry goes
-    entry_type* end_ = nullptr;   // end of the room there
+    entry_type* out_ = nullptr;  // where the next entry goes
+    entry_type* end_ = nullptr;  // end of the room there
     entry_type* head_ = nullptr;  // oldest unread entry of the backlog; equals out_ when there is none
     entry_type* backlog_end_ = nullptr;
     const polled* polled_ = nullptr;

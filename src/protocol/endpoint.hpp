@@ -13,13 +13,13 @@
 //   work(events)       looks at sockets and the like, now and then
 //   shut()             tells peers that the endpoint is closing
 #pragma once
+#include <weft/plugin.h>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
-#include <weft/plugin.h>
 #include <weft/spi/tables.hpp>
 #include <weft/spi/traits.hpp>
 #include <weft/status.hpp>
@@ -70,7 +70,9 @@ class endpoint final : public weft_endpoint, private progressable {
     status tsend_quiet(const std::byte* p, std::size_t n, std::uint64_t to, std::uint64_t tag) noexcept {
         return send_plain<true, true>(p, n, to, tag, nullptr);
     }
-    status inject(const std::byte* p, std::size_t n, std::uint64_t to) noexcept { return inject_plain<false>(p, n, to, 0); }
+    status inject(const std::byte* p, std::size_t n, std::uint64_t to) noexcept {
+        return inject_plain<false>(p, n, to, 0);
+    }
     status tinject(const std::byte* p, std::size_t n, std::uint64_t to, std::uint64_t tag) noexcept {
         return inject_plain<true>(p, n, to, tag);
     }
@@ -257,15 +259,15 @@ class endpoint final : public weft_endpoint, private progressable {
     base::id_table<outgoing> outgoing_;
     base::id_table<incoming> incoming_;
     base::intrusive_list<incoming> pulls_;
-    std::vector<channel*> channel_table_;                // storage of channels_
-    std::vector<channel*> active_table_;                 // storage of active_
-    std::vector<std::unique_ptr<channel>> owned_;        // the real channels
-    std::uint32_t closing_count_ = 0;                    // channels whose peer is gone but which still hold messages
+    std::vector<channel*> channel_table_;  // storage of channels_
+    std::vector<channel*> active_table_;  // storage of active_
+    std::vector<std::unique_ptr<channel>> owned_;  // the real channels
+    std::uint32_t closing_count_ = 0;  // channels whose peer is gone but which still hold messages
     bool bound_ = false;
     bool closed_ = false;
     bool outside_storage_;
     channel absent_;  // stands for peers without contact: has no slot, so that sends take the slow path
-    channel gone_;    // stands for peers that died or closed
+    channel gone_;  // stands for peers that died or closed
 };
 
 }  // namespace weft::protocol

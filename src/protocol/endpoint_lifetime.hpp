@@ -35,20 +35,24 @@ endpoint<Transport, T>::endpoint(std::unique_ptr<Transport> transport, queue_typ
 
 // ---- polling --------------------------------------------------------------------------------------------------
 
-// The queue's poll, if one thread uses it. Small messages for plain receives, sends that have completed and an idle poll
-// are dealt with here without a call, so that hardly a register has to be saved; all else continues in poll_rest().
+// The queue's poll, if one thread uses it. Small messages for plain receives, sends that have completed and an idle
+// poll are dealt with here without a call, so that hardly a register has to be saved; all else continues in
+// poll_rest().
 template <class Transport, spi::traits T>
 std::size_t endpoint<Transport, T>::poll(weft_queue* q, void* room_begin, std::size_t room) noexcept {
     auto& queue = static_cast<queue_type&>(*q);
     auto* const entries = static_cast<entry_type*>(room_begin);
     entry_type* out = entries;
     if (!queue.nothing_waits()) {
-        if (!queue.all_fits(room)) [[unlikely]] return queue.poll_rest(entries, entries, entries + room);
+        if (!queue.all_fits(room)) [[unlikely]]
+            return queue.poll_rest(entries, entries, entries + room);
         out = queue.take_all(entries);
     }
     for (auto at = queue.watched(), last = queue.watched_end(); at != last; ++at)
-        if (static_cast<channel*>(at->channel)->main_rx.ready()) return poll_ready(queue, entries, out, entries + room, at);
-    if (!queue.count_poll()) [[unlikely]] return queue.poll_rest(entries, out, entries + room);
+        if (static_cast<channel*>(at->channel)->main_rx.ready())
+            return poll_ready(queue, entries, out, entries + room, at);
+    if (!queue.count_poll()) [[unlikely]]
+        return queue.poll_rest(entries, out, entries + room);
     return static_cast<std::size_t>(out - entries);
 }
 
@@ -77,7 +81,8 @@ template <class Transport, spi::traits T>
         } while (ch.main_rx.ready());
         ch.backlog = false;
     } while (++at != queue.watched_end());
-    if (!queue.count_poll()) [[unlikely]] return queue.poll_rest(entries, out, end);
+    if (!queue.count_poll()) [[unlikely]]
+        return queue.poll_rest(entries, out, end);
     return static_cast<std::size_t>(out - entries);
 }
 
@@ -216,13 +221,14 @@ status endpoint<Transport, T>::cancel(void* context) noexcept {
     if (shut()) return errc::closed;
     bool found = false;
     const auto end = [&](match::posted_list& posted) {
-        posted.remove_if([&](const match::posted_receive& r) { return r.token == context; },
-                         [&](match::posted_receive& r) {
-                             queue_->emit_regardless({r.token, errc::canceled, op::recv, 0, 0, match::any_source, 0, r.tag});
-                             if ((r.user & receive_scattered) != 0) piece_pool_.release(destination_of(r).list);
-                             posted.release(&r);
-                             found = true;
-                         });
+        posted.remove_if(
+            [&](const match::posted_receive& r) { return r.token == context; },
+            [&](match::posted_receive& r) {
+                queue_->emit_regardless({r.token, errc::canceled, op::recv, 0, 0, match::any_source, 0, r.tag});
+                if ((r.user & receive_scattered) != 0) piece_pool_.release(destination_of(r).list);
+                posted.release(&r);
+                found = true;
+            });
     };
     end(posted_tagged_);
     end(posted_messages_);
@@ -233,12 +239,13 @@ template <class Transport, spi::traits T>
 void endpoint<Transport, T>::cancel_everything() noexcept {
     while (active_count_ != 0) finalize(*active_[active_count_ - 1], errc::canceled);
     const auto end = [&](auto& posted, auto& unexpected) {
-        posted.remove_if([](const match::posted_receive&) { return true; },
-                         [&](match::posted_receive& r) {
-                             queue_->emit_regardless({r.token, errc::canceled, op::recv, 0, 0, match::any_source, 0, r.tag});
-                             if ((r.user & receive_scattered) != 0) piece_pool_.release(destination_of(r).list);
-                             posted.release(&r);
-                         });
+        posted.remove_if(
+            [](const match::posted_receive&) { return true; },
+            [&](match::posted_receive& r) {
+                queue_->emit_regardless({r.token, errc::canceled, op::recv, 0, 0, match::any_source, 0, r.tag});
+                if ((r.user & receive_scattered) != 0) piece_pool_.release(destination_of(r).list);
+                posted.release(&r);
+            });
         while (unexpected_message* const u = unexpected.oldest()) {
             unexpected.remove(*u);
             free_unexpected(*u);
@@ -280,43 +287,81 @@ namespace detail {
 struct closed_endpoint : weft_endpoint {
     static status closed() noexcept { return errc::closed; }
     template <class... A>
-    status send(const A&...) noexcept { return closed(); }
+    status send(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status send_quiet(const A&...) noexcept { return closed(); }
+    status send_quiet(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status inject(const A&...) noexcept { return closed(); }
+    status inject(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status sendv(const A&...) noexcept { return closed(); }
+    status sendv(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status sendmsg(const A&...) noexcept { return closed(); }
+    status sendmsg(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status recv(const A&...) noexcept { return closed(); }
+    status recv(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status recvv(const A&...) noexcept { return closed(); }
+    status recvv(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status recvmsg(const A&...) noexcept { return closed(); }
+    status recvmsg(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status tsend(const A&...) noexcept { return closed(); }
+    status tsend(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status tsend_quiet(const A&...) noexcept { return closed(); }
+    status tsend_quiet(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status tinject(const A&...) noexcept { return closed(); }
+    status tinject(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status tsendv(const A&...) noexcept { return closed(); }
+    status tsendv(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status tsendmsg(const A&...) noexcept { return closed(); }
+    status tsendmsg(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status trecv(const A&...) noexcept { return closed(); }
+    status trecv(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status trecvv(const A&...) noexcept { return closed(); }
+    status trecvv(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status trecvmsg(const A&...) noexcept { return closed(); }
+    status trecvmsg(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status cancel(const A&...) noexcept { return closed(); }
+    status cancel(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status address(const A&...) noexcept { return closed(); }
+    status address(const A&...) noexcept {
+        return closed();
+    }
     template <class... A>
-    status path(const A&...) noexcept { return closed(); }
+    status path(const A&...) noexcept {
+        return closed();
+    }
     status close() noexcept { return {}; }
     void release() noexcept {}
 };
@@ -334,6 +379,11 @@ const weft_endpoint_ops endpoint<Transport, T>::closed_table = [] {
 template <class Transport, spi::traits T>
 status endpoint<Transport, T>::path(std::uint64_t to, weft_path* p, weft_failure* f) noexcept {
     const guard locked(queue_->lock());
+    if (shut()) {
+        f->code = static_cast<std::int32_t>(errc::closed);
+        std::snprintf(f->text, sizeof f->text, "the endpoint has been closed");
+        return errc::closed;
+    }
     std::memset(p, 0, sizeof *p);
     p->size = sizeof *p;
     p->inline_max = Transport::inline_max;
@@ -341,7 +391,8 @@ status endpoint<Transport, T>::path(std::uint64_t to, weft_path* p, weft_failure
     if (to == WEFT_ANY_PEER) return transport_->describe_self(*p);
     if (to >= channel_count_ && to < transport_->known_peers()) (void)grow_channels(transport_->known_peers());
     if (to >= channel_count_) {
-        std::snprintf(f->text, sizeof f->text, "peer %llu was never resolved here: use domain::resolve or an entry's source",
+        std::snprintf(f->text, sizeof f->text,
+                      "peer %llu was never resolved here: use domain::resolve or an entry's source",
                       static_cast<unsigned long long>(to));
         f->code = static_cast<std::int32_t>(errc::invalid_argument);
         return errc::invalid_argument;

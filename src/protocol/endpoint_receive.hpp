@@ -13,7 +13,8 @@ template <bool Tagged>
 inline status endpoint<Transport, T>::receive_plain(std::byte* p, std::size_t n, std::uint64_t from, std::uint64_t tag,
                                                     std::uint64_t ignore, void* c) noexcept {
     const guard locked(queue_->lock());
-    if (shut()) [[unlikely]] return errc::closed;
+    if (shut()) [[unlikely]]
+        return errc::closed;
     if (unexpected<Tagged>().empty() && (ignore | ~from) == 0) [[likely]] {
         if (match::posted_receive* const r = posted<Tagged>().add_plain(tag); r != nullptr) [[likely]] {
             r->buffer = p;
@@ -29,7 +30,8 @@ inline status endpoint<Transport, T>::receive_plain(std::byte* p, std::size_t n,
 template <class Transport, spi::traits T>
 template <bool Tagged>
 [[gnu::noinline]] status endpoint<Transport, T>::receive_slow(std::byte* p, std::size_t n, std::uint64_t from,
-                                                              std::uint64_t tag, std::uint64_t ignore, void* c) noexcept {
+                                                              std::uint64_t tag, std::uint64_t ignore,
+                                                              void* c) noexcept {
     return start_receive<Tagged>(destination{p, nullptr, n}, from, tag, ignore, receive_options{.context = c});
 }
 
@@ -39,7 +41,8 @@ template <bool Tagged>
     if ((flags & ~std::uint32_t{WEFT_QUIET}) != 0) return errc::not_supported;
     if (m.count > pieces_max || (m.count != 0 && m.pieces == nullptr)) return errc::invalid_argument;
     const guard locked(queue_->lock());
-    if (shut()) [[unlikely]] return errc::closed;
+    if (shut()) [[unlikely]]
+        return errc::closed;
     receive_options options{.context = m.context, .user = (flags & WEFT_QUIET) != 0 ? receive_quiet : 0};
     if (m.count == 1)
         return start_receive<Tagged>(destination{static_cast<std::byte*>(m.pieces[0].data), nullptr, m.pieces[0].size},
@@ -93,7 +96,8 @@ status endpoint<Transport, T>::take_unexpected(unexpected_message& u, const dest
         const std::uint64_t n = std::min(u.size, to.size);
         to.copy_from(u.stored, 0, n);
         const errc outcome = u.size > to.size ? errc::truncated : errc::ok;
-        if (!quiet || outcome != errc::ok) report(options.context, op::recv, outcome, n, u.source, u.tag, u.data, u.flags);
+        if (!quiet || outcome != errc::ok)
+            report(options.context, op::recv, outcome, n, u.source, u.tag, u.data, u.flags);
         piece_pool_.release(to.list);
     }
     unexpected<Tagged>().remove(u);
@@ -115,7 +119,8 @@ template <class Transport, spi::traits T>
     -> entry_type* {
     std::uint32_t others = 0;  // bounds one peer's turn when its messages make no entries
     do {
-        if (out == end) [[unlikely]] return out;
+        if (out == end) [[unlikely]]
+            return out;
         if (take_small(ch, out)) {
             ++out;
             continue;
@@ -147,9 +152,11 @@ template <bool Tagged>
                                                                       const std::byte* payload, std::uint32_t n,
                                                                       entry_type* at) noexcept {
     match::posted_receive** const link = posted<Tagged>().find_only_plain(tag);
-    if (link == nullptr) [[unlikely]] return false;
+    if (link == nullptr) [[unlikely]]
+        return false;
     match::posted_receive* const r = match::posted_list::at(link);
-    if (r->user != 0 || n > r->size) [[unlikely]] return false;
+    if (r->user != 0 || n > r->size) [[unlikely]]
+        return false;
     posted<Tagged>().take_at(link);
     queue_type::write(*at, {r->token, errc::ok, op::recv, 0, n, ch.peer, 0, tag});
     std::byte* const to = r->buffer;
@@ -207,7 +214,7 @@ template <class Transport, spi::traits T>
 template <class Transport, spi::traits T>
 template <bool Tagged>
 bool endpoint<Transport, T>::arrive(channel& ch, std::uint64_t tag, const std::byte* payload, std::uint32_t n,
-                                           std::uint64_t data, std::uint16_t flags) noexcept {
+                                    std::uint64_t data, std::uint16_t flags) noexcept {
     match::posted_receive* const r = posted<Tagged>().take(ch.peer, tag);
     if (r == nullptr) [[unlikely]]
         return keep_unexpected<Tagged>(ch, tag, payload, n, data, flags);
@@ -234,7 +241,7 @@ bool endpoint<Transport, T>::arrive_eager(channel& ch, std::uint64_t word, bool 
         return false;
     }
     if (!arrive<Tagged>(ch, Tagged ? packet.key : 0, payload, n, with_data ? body.data : 0,
-                               with_data ? entry::has_data : std::uint16_t{0}))
+                        with_data ? entry::has_data : std::uint16_t{0}))
         return false;
     ch.main_rx.pop_data(body.position, n);
     return true;
@@ -254,7 +261,8 @@ bool endpoint<Transport, T>::arrive_rendezvous(channel& ch, bool with_data) noex
     const std::uint16_t flags = with_data ? entry::has_data : std::uint16_t{0};
     match::posted_receive* const r = posted<Tagged>().take(ch.peer, tag);
     if (r != nullptr) {
-        const bool begun = begin_incoming(ch, destination_of(*r), r->token, (r->user & receive_quiet) != 0, tag, body, flags);
+        const bool begun =
+            begin_incoming(ch, destination_of(*r), r->token, (r->user & receive_quiet) != 0, tag, body, flags);
         if (!begun) {  // no memory: the receive has been taken out, so it must end here
             report(r->token, op::recv, errc::no_memory, 0, ch.peer, tag, body.data, flags);
             if ((r->user & receive_scattered) != 0) piece_pool_.release(destination_of(*r).list);

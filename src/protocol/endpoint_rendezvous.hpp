@@ -148,7 +148,8 @@ template <class Transport, spi::traits T>
 void endpoint<Transport, T>::finish_outgoing(outgoing& o, errc outcome) noexcept {
     channel& ch = *static_cast<channel*>(o.channel);
     if (!o.quiet || outcome != errc::ok)
-        report(o.quiet ? nullptr : o.context, op::send, outcome, outcome == errc::ok ? o.size : 0, ch.peer, o.tag, 0, 0);
+        report(o.quiet ? nullptr : o.context, op::send, outcome, outcome == errc::ok ? o.size : 0, ch.peer, o.tag, 0,
+               0);
     if (o.linked()) o.unlink();
     outgoing_.erase(o.id);
     piece_pool_.release(o.list);

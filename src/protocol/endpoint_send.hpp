@@ -9,7 +9,8 @@ template <bool Tagged, bool Quiet>
 inline status endpoint<Transport, T>::send_plain(const std::byte* p, std::size_t n, std::uint64_t to, std::uint64_t tag,
                                                  void* c) noexcept {
     const guard locked(queue_->lock());
-    if (shut()) [[unlikely]] return errc::closed;
+    if (shut()) [[unlikely]]
+        return errc::closed;
     if (to < channel_count_) [[likely]] {
         channel& ch = *channels_[to];
         queue_type& queue = *queue_;
@@ -29,7 +30,8 @@ template <bool Tagged>
 inline status endpoint<Transport, T>::inject_plain(const std::byte* p, std::size_t n, std::uint64_t to,
                                                    std::uint64_t tag) noexcept {
     const guard locked(queue_->lock());
-    if (shut()) [[unlikely]] return errc::closed;
+    if (shut()) [[unlikely]]
+        return errc::closed;
     if (to < channel_count_) [[likely]] {
         channel& ch = *channels_[to];
         const auto count = ch.main_tx.next();
@@ -66,7 +68,8 @@ template <bool Tagged>
                                .has_data = (flags & WEFT_REMOTE_DATA) != 0,
                                .data = m.data};
     const guard locked(queue_->lock());
-    if (shut()) [[unlikely]] return errc::closed;
+    if (shut()) [[unlikely]]
+        return errc::closed;
     if (m.count == 1) {
         const contiguous_source one{static_cast<const std::byte*>(m.pieces[0].data), m.pieces[0].size};
         return start_send<Tagged>(one, m.peer, m.tag, m.context, options);
@@ -85,7 +88,8 @@ template <class Transport, spi::traits T>
 template <bool Tagged, class Source>
 status endpoint<Transport, T>::start_send(const Source& source, std::uint64_t to, std::uint64_t tag, void* context,
                                           const send_options& options) noexcept {
-    if (source.size > Transport::message_max || (options.inject && source.size > eager_max_)) return errc::message_too_long;
+    if (source.size > Transport::message_max || (options.inject && source.size > eager_max_))
+        return errc::message_too_long;
     channel* ch = nullptr;
     if (const status s = usable_channel(to, ch); !s) return s;
 
@@ -97,8 +101,8 @@ status endpoint<Transport, T>::start_send(const Source& source, std::uint64_t to
         std::byte payload[wire::payload_max];
         source.copy_to(payload, 0, source.size);
         if (options.has_data)
-            ch->main_tx.put_with_data(Tagged ? wire::kind::tagged_data : wire::kind::msg_data, tag, options.data, payload,
-                                      source.size);
+            ch->main_tx.put_with_data(Tagged ? wire::kind::tagged_data : wire::kind::msg_data, tag, options.data,
+                                      payload, source.size);
         else
             ch->main_tx.put_small(ch->main_tx.next(), Tagged ? wire::kind::tagged_small : wire::kind::msg_small, tag,
                                   payload, source.size);
@@ -116,8 +120,9 @@ status endpoint<Transport, T>::start_send(const Source& source, std::uint64_t to
                              wire::eager_body{position, options.data}, n);
         ch->main_tx.commit_data();
     } else {
-        return start_rendezvous(*ch, source, kind_of(Tagged ? wire::kind::tagged_rendezvous : wire::kind::msg_rendezvous),
-                                tag, context, options);
+        return start_rendezvous(*ch, source,
+                                kind_of(Tagged ? wire::kind::tagged_rendezvous : wire::kind::msg_rendezvous), tag,
+                                context, options);
     }
     if (!options.quiet) report(context, op::send, errc::ok, source.size, to, tag, 0, 0);
     return {};

@@ -1,12 +1,12 @@
 // Bookkeeping of operations in flight: pieces of vectored calls, unexpected messages, both ends of a rendezvous.
 #pragma once
+#include <weft/plugin.h>
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
-#include <weft/plugin.h>
 #include <weft/status.hpp>
 #include "base/intrusive_list.hpp"
 #include "match/posted_list.hpp"

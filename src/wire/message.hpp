@@ -50,7 +50,9 @@ struct header {
     }
     static constexpr std::uint16_t sequence_of(std::uint64_t word) noexcept { return static_cast<std::uint16_t>(word); }
     static constexpr kind kind_of(std::uint64_t word) noexcept { return static_cast<kind>((word >> 16) & 0xff); }
-    static constexpr std::uint32_t size_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word >> 32); }
+    static constexpr std::uint32_t size_of(std::uint64_t word) noexcept {
+        return static_cast<std::uint32_t>(word >> 32);
+    }
     // Bytes of a small message of kind `k`; more than payload_max when the packet is something else.
     static constexpr std::uint32_t small_size_of(std::uint64_t word, kind k) noexcept {
         return ((static_cast<std::uint32_t>(word) >> 16) & 0xff) - static_cast<std::uint32_t>(k);

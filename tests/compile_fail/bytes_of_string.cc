@@ -1,7 +1,7 @@
 // The bytes of a string object are not its text; bytes_of refuses to hand them out.
 // expect: no matching function for call to .*bytes_of
-#include <weft/weft.hpp>
 #include <string>
+#include <weft/weft.hpp>
 
 #ifdef CONTROL
 using object = double;

@@ -1,7 +1,7 @@
 // Constant memory cannot be received into.
 // expect: (could not convert|cannot convert|no matching (member )?function|conversion from|no viable conversion).*
-#include <weft/weft.hpp>
 #include <span>
+#include <weft/weft.hpp>
 
 using handle = weft::endpoint<weft::caps::tagged>;
 

@@ -1,7 +1,7 @@
 // An endpoint has one owner.
 // expect: (use of deleted function|call to (implicitly-)?deleted copy constructor).*(queue|handle|endpoint)
-#include <weft/weft.hpp>
 #include <utility>
+#include <weft/weft.hpp>
 
 using handle = weft::endpoint<weft::caps::tagged>;
 

@@ -1,7 +1,7 @@
 // A completion queue has one owner.
 // expect: (use of deleted function|call to (implicitly-)?deleted copy constructor).*(queue|handle|completion_queue)
-#include <weft/weft.hpp>
 #include <utility>
+#include <weft/weft.hpp>
 
 using queue = weft::completion_queue<>;
 

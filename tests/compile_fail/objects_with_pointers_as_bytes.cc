@@ -1,8 +1,8 @@
 // What cannot be copied byte by byte cannot be sent.
 // expect: (could not convert|cannot convert|no matching (member )?function|conversion from|no viable conversion).*
-#include <weft/weft.hpp>
 #include <span>
 #include <string>
+#include <weft/weft.hpp>
 
 using handle = weft::endpoint<weft::caps::tagged>;
 

@@ -1,7 +1,7 @@
 // Handles whose abilities are neither more nor fewer do not convert either way.
 // expect: conversion from .*endpoint<.*>.? to non-scalar type|no viable conversion
-#include <weft/weft.hpp>
 #include <utility>
+#include <weft/weft.hpp>
 
 #ifdef CONTROL
 using from_type = weft::endpoint<weft::caps::msg | weft::caps::tagged>;
@@ -9,4 +9,7 @@ using from_type = weft::endpoint<weft::caps::msg | weft::caps::tagged>;
 using from_type = weft::endpoint<weft::caps::msg>;
 #endif
 
-void f(from_type& from) { weft::endpoint<weft::caps::tagged> to = std::move(from); (void)to; }
+void f(from_type& from) {
+    weft::endpoint<weft::caps::tagged> to = std::move(from);
+    (void)to;
+}

@@ -16,7 +16,8 @@ TEST_P(refused, peers_that_were_never_given_out) {
     const buffer in{bytes, 8};
     const std::vector<const_buffer> pieces{out};
     auto& ep = p.a.ep;
-    for (peer unknown : {peer{p.a.other.value + 1000}, peer{~std::uint64_t{0} - 1}, peer{std::uint64_t{1} << 32}, any_peer}) {
+    for (peer unknown :
+         {peer{p.a.other.value + 1000}, peer{~std::uint64_t{0} - 1}, peer{std::uint64_t{1} << 32}, any_peer}) {
         SCOPED_TRACE(unknown.value);
         EXPECT_EQ(ep.send(out, unknown, token{1}).code(), errc::invalid_argument);
         EXPECT_EQ(ep.send(out, unknown, quiet).code(), errc::invalid_argument);
@@ -126,7 +127,7 @@ TEST_P(set_up, malformed_address_bytes) {
 
 struct impossible {
     const char* property;  // a word the refusal must contain, whatever else it says
-    std::uint64_t needs::*need;
+    std::uint64_t needs::* need;
 };
 
 TEST_P(set_up, impossible_needs_are_refused_by_name) {
@@ -204,7 +205,9 @@ TEST_P(set_up, offers_keep_what_was_needed) {
         EXPECT_GE(o.iov_count_max, want.iov_count_min);
         EXPECT_FALSE(o.why.empty());
         EXPECT_FALSE(o.reach.empty());
-        if (i != 0) { EXPECT_GE(o.rank, found.offers[i - 1].rank); }
+        if (i != 0) {
+            EXPECT_GE(o.rank, found.offers[i - 1].rank);
+        }
         EXPECT_TRUE(fab.open_domain(o, want).has_value());
     }
 }
@@ -213,8 +216,7 @@ TEST_P(set_up, offers_keep_what_was_needed) {
 TEST_P(set_up, a_queue_for_one_thread_refuses_any_thread_endpoints) {
     conditions c = GetParam();
     domain home = open_domain(c);
-    const auto queue =
-        home.open_queue<entry::tagged>({.threads = queue_options::threads_choice::one_thread}).value();
+    const auto queue = home.open_queue<entry::tagged>({.threads = queue_options::threads_choice::one_thread}).value();
     c.threads = threading::any_thread;
     const auto ep = home.open<messages>(needs_for(c, {}), queue);
     ASSERT_FALSE(ep.has_value());

@@ -85,9 +85,8 @@ TEST_P(flow, flood_of_large_unexpected_messages) {
     const std::size_t memory_before = resident_bytes();
     std::vector<token> sends;
     for (int refused = 0; sends.size() < 20'000 && refused < firmly_refused;) {
-        if (auto t = p.attempt("large send", [&](token u) {
-                return p.a.ep.send(view(message), p.a.other, tag{sends.size()}, u);
-            })) {
+        if (auto t = p.attempt("large send",
+                               [&](token u) { return p.a.ep.send(view(message), p.a.other, tag{sends.size()}, u); })) {
             sends.push_back(*t);
             refused = 0;
         } else {
@@ -99,7 +98,9 @@ TEST_P(flow, flood_of_large_unexpected_messages) {
     EXPECT_LT(resident_bytes(), memory_before + memory_bound);
     for (std::size_t i = 0; i < sends.size(); ++i) {
         ASSERT_EQ(p.wait_ok(p.recv(p.b, buffer{room.data(), size}, family::tagged, tag{i})).size, size);
-        if (i % 16 == 0) { ASSERT_TRUE(holds(room, 5)); }
+        if (i % 16 == 0) {
+            ASSERT_TRUE(holds(room, 5));
+        }
         p.wait_ok(sends[i]);
     }
 }
@@ -127,9 +128,8 @@ TEST_P(flow, full_completion_queue_of_sends) {
     int refused = 0;
     while (numbers.size() + 1 < rooms.size() && refused < firmly_refused) {
         numbers.push_back(numbers.size());
-        const auto t = p.attempt("send", [&](token u) {
-            return p.a.ep.send(bytes_of(numbers.back()), p.a.other, tag{1}, u);
-        });
+        const auto t =
+            p.attempt("send", [&](token u) { return p.a.ep.send(bytes_of(numbers.back()), p.a.other, tag{1}, u); });
         refused = t ? 0 : refused + 1;
         if (!t) numbers.pop_back();
         if (t) {
@@ -168,9 +168,8 @@ TEST_P(flow, full_completion_queue_of_receives) {
     std::vector<token> receives;
     std::size_t held_back = 0;
     while (receives.size() < count) {
-        const auto t = p.attempt("receive", [&](token u) {
-            return p.b.ep.recv(bytes_of(rooms[receives.size()]), tag{1}, u);
-        });
+        const auto t =
+            p.attempt("receive", [&](token u) { return p.b.ep.recv(bytes_of(rooms[receives.size()]), tag{1}, u); });
         if (t) {
             receives.push_back(*t);
             continue;
@@ -195,9 +194,8 @@ TEST_P(flow, arrivals_into_a_full_queue) {
     p.until(
         [&] {
             while (receives.size() < count) {
-                const auto t = p.attempt("receive", [&](token u) {
-                    return p.b.ep.recv(bytes_of(rooms[receives.size()]), tag{1}, u);
-                });
+                const auto t = p.attempt(
+                    "receive", [&](token u) { return p.b.ep.recv(bytes_of(rooms[receives.size()]), tag{1}, u); });
                 if (!t) break;
                 receives.push_back(*t);
             }
@@ -233,7 +231,9 @@ TEST_P(flow, as_many_posted_receives_as_promised) {
         receives.push_back(*t);
     }
     EXPECT_GE(receives.size(), promised) << "refused although posted_receives_min asked for more";
-    if (tries == most + 1) { EXPECT_LT(receives.size(), tries) << "accepted more than posted_receives_max"; }
+    if (tries == most + 1) {
+        EXPECT_LT(receives.size(), tries) << "accepted more than posted_receives_max";
+    }
     // Each of them still works, the last one first.
     for (std::uint64_t i : {receives.size() - 1, receives.size() / 2, std::size_t{0}}) {
         p.inject(p.a, bytes_of(i), family::tagged, tag{i});

@@ -49,7 +49,9 @@ std::vector<completion> exchange(const conditions& c) {
                 }
                 if (end.passed()) throw test_failure("an exchange of " + std::to_string(size) + " bytes did not end");
             }
-            if (!short_room) { EXPECT_TRUE(holds(memory.back(), size)); }
+            if (!short_room) {
+                EXPECT_TRUE(holds(memory.back(), size));
+            }
             ++number;
         }
     return received;

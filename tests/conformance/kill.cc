@@ -66,7 +66,9 @@ TEST_P(killed, with_everything_outstanding) {
         for (token t : doomed) EXPECT_EQ(h.wait(t).outcome.code(), errc::peer_gone) << name(h.wait(t).outcome.code());
         const completion cut = h.wait(under_way);
         EXPECT_TRUE(cut.outcome.code() == errc::peer_gone || cut.outcome.ok()) << cut.outcome.text();
-        if (cut.outcome.ok()) { EXPECT_TRUE(holds(large_room, 1)); }
+        if (cut.outcome.ok()) {
+            EXPECT_TRUE(holds(large_room, 1));
+        }
         // Later ones fail at the call.
         EXPECT_EQ(me.ep.send(view(large), me.other, tag{1}, token{1}).code(), errc::peer_gone);
         EXPECT_EQ(me.ep.inject(bytes_of(std::as_const(hello)), me.other).code(), errc::peer_gone);
@@ -110,13 +112,11 @@ class traffic {
     // One round; returns false as soon as the peer is found gone.
     bool step() {
         for (std::size_t i = 0; i < window; ++i) {
-            if (!renew(receives_[i], "receive", [&](token t) {
-                    return side_.ep.recv(buffer{in_[i].data(), in_[i].size()}, t, source_);
-                }))
+            if (!renew(receives_[i], "receive",
+                       [&](token t) { return side_.ep.recv(buffer{in_[i].data(), in_[i].size()}, t, source_); }))
                 return false;
-            if (!renew(sends_[i], "send", [&](token t) {
-                    return side_.ep.send(view(out_[turn_++ % out_.size()]), side_.other, t);
-                }))
+            if (!renew(sends_[i], "send",
+                       [&](token t) { return side_.ep.send(view(out_[turn_++ % out_.size()]), side_.other, t); }))
                 return false;
         }
         h_.poll();

@@ -78,8 +78,10 @@ TEST_P(lifetime, a_canceled_receive_takes_no_message) {
         ASSERT_TRUE(s.ok() || s.code() == errc::no_message) << s.text();
         ASSERT_EQ(p.wait(r).outcome.code(), s.ok() ? errc::canceled : errc::ok);
         if (i % 2 != 0) p.send_quiet(p.a, view(sent), family::tagged, tag{1});
-        if (s.ok()) p.wait_ok(p.recv(p.b, buffer{second_room, 8}, family::tagged, tag{1}));
-        else ASSERT_EQ(i % 2, 0);
+        if (s.ok())
+            p.wait_ok(p.recv(p.b, buffer{second_room, 8}, family::tagged, tag{1}));
+        else
+            ASSERT_EQ(i % 2, 0);
     }
 }
 
@@ -209,7 +211,9 @@ TEST_P(lifetime_of_pairs, destruction_in_every_order) {
             if (step == 1) dom.reset();
             if (step == 2) queue = {};
             if (step == 3) ep = {};
-            if (step != 3 && ep) { EXPECT_TRUE(ep.send(view(small), to, tag{2}, quiet).code() != errc::closed); }
+            if (step != 3 && ep) {
+                EXPECT_TRUE(ep.send(view(small), to, tag{2}, quiet).code() != errc::closed);
+            }
             other.queue.poll({});
         }
     } while (std::next_permutation(order.begin(), order.end()));

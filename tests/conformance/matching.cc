@@ -81,8 +81,8 @@ TEST_P(matching, earliest_posted_of_those_that_fit) {
         std::vector<std::vector<std::byte>> sent;
         std::vector<token> tokens;
         for (std::size_t i = 0; i < std::size(receives); ++i)
-            tokens.push_back(p.recv(p.b, rooms[i].view(), family::tagged, tag{receives[i].tag},
-                                    ignore_bits{receives[i].ignore}));
+            tokens.push_back(
+                p.recv(p.b, rooms[i].view(), family::tagged, tag{receives[i].tag}, ignore_bits{receives[i].ignore}));
         for (const auto& m : arrivals) sent.push_back(pattern(size, m.tag * 100 + m.taken_by));
         for (std::size_t i = 0; i < std::size(arrivals); ++i)
             p.send_quiet(p.a, view(sent[i]), family::tagged, tag{arrivals[i].tag});
@@ -100,7 +100,8 @@ TEST_P(matching, earliest_unexpected_message_that_fits) {
         constexpr std::uint64_t tags[] = {5, 6, 5, 7, 6};
         std::vector<std::vector<std::byte>> sent;
         for (std::size_t i = 0; i < std::size(tags); ++i) sent.push_back(pattern(size, i));
-        for (std::size_t i = 0; i < std::size(tags); ++i) p.send_quiet(p.a, view(sent[i]), family::tagged, tag{tags[i]});
+        for (std::size_t i = 0; i < std::size(tags); ++i)
+            p.send_quiet(p.a, view(sent[i]), family::tagged, tag{tags[i]});
         p.settle(30);
         const auto takes = [&](tag g, ignore_bits i, std::size_t which) {
             guarded_buffer room(size);
@@ -123,8 +124,8 @@ TEST_P(matching, overlapping_masks) {
     std::byte rooms[count][8];
     std::vector<token> receives;
     for (unsigned i = 0; i < count; ++i)
-        receives.push_back(p.recv(p.b, buffer{rooms[i], 8}, family::tagged, tag{0},
-                                  ignore_bits{(std::uint64_t{1} << i) - 1}));
+        receives.push_back(
+            p.recv(p.b, buffer{rooms[i], 8}, family::tagged, tag{0}, ignore_bits{(std::uint64_t{1} << i) - 1}));
     for (unsigned i = count; i-- > 0;) {  // tag 2^(i-1) fits only the receives from i on; the earliest one is i
         const auto sent = pattern(8, i);
         p.send_quiet(p.a, view(sent), family::tagged, tag{i == 0 ? 0 : std::uint64_t{1} << (i - 1)});
@@ -156,7 +157,9 @@ TEST_P(matching, directed_receives) {
             }
             h.send_quiet(one, view(by_one), f, tag{1});
             h.settle(30);
-            if (early) { EXPECT_FALSE(h.book.ended(r_two)) << "took a message of somebody else"; }
+            if (early) {
+                EXPECT_FALSE(h.book.ended(r_two)) << "took a message of somebody else";
+            }
             h.send_quiet(two, view(by_two), f, tag{1});
             h.settle(30);
             if (!early) {
@@ -189,8 +192,7 @@ TEST_P(matching, many_posted_receives) {
     if (possible.offers.empty()) GTEST_SKIP() << possible.refusals.at(0).text();
     pair_of_endpoints p(GetParam(), o);
     std::vector<token> receives;
-    for (std::size_t i = 0; i < count; ++i)
-        receives.push_back(p.recv(p.b, bytes_of(rooms[i]), family::tagged, tag{i}));
+    for (std::size_t i = 0; i < count; ++i) receives.push_back(p.recv(p.b, bytes_of(rooms[i]), family::tagged, tag{i}));
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t which = i * 7919 % count;  // a permutation: 7919 is prime and does not divide the count
         p.inject(p.a, bytes_of(which), family::tagged, tag{which});

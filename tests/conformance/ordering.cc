@@ -40,12 +40,15 @@ void check_in_order(const conditions& c, family f, bool receives_first, bool sil
     };
     const auto send_one = [&](const_buffer bytes) {
         if (!silent)
-            return p.attempt("send", [&](token t) {
-                return f == family::tagged ? p.a.ep.send(bytes, p.a.other, the_tag, t)
-                                           : p.a.ep.send(bytes, p.a.other, t);
-            }).has_value();
-        const status s = f == family::tagged ? p.a.ep.send(bytes, p.a.other, the_tag, quiet)
-                                             : p.a.ep.send(bytes, p.a.other, quiet);
+            return p
+                .attempt("send",
+                         [&](token t) {
+                             return f == family::tagged ? p.a.ep.send(bytes, p.a.other, the_tag, t)
+                                                        : p.a.ep.send(bytes, p.a.other, t);
+                         })
+                .has_value();
+        const status s =
+            f == family::tagged ? p.a.ep.send(bytes, p.a.other, the_tag, quiet) : p.a.ep.send(bytes, p.a.other, quiet);
         if (!s.ok() && !s.again()) throw test_failure(std::string("a quiet send was refused: ") + s.text());
         return s.ok();
     };

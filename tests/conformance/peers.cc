@@ -44,7 +44,8 @@ TEST_P(peers, an_address_where_nobody_is_any_more) {
                 const status s = p.a.ep.send(view(bytes), p.a.other, tag{1}, quiet);
                 failed = failed || s.code() == errc::peer_unreachable || s.code() == errc::peer_gone;
                 for (const completion& c : p.book.take_quiet_failures())
-                    failed = failed || c.outcome.code() == errc::peer_unreachable || c.outcome.code() == errc::peer_gone;
+                    failed =
+                        failed || c.outcome.code() == errc::peer_unreachable || c.outcome.code() == errc::peer_gone;
                 return failed;
             },
             "a quiet send to nobody to fail");
@@ -86,7 +87,9 @@ TEST_P(peers, rendezvous_to_a_peer_that_closes) {
     EXPECT_EQ(p.a.ep.send(view(large), p.a.other, tag{1}, token{1}).code(), errc::peer_gone);
     EXPECT_EQ(p.a.ep.inject(const_buffer{large.data(), 8}, p.a.other).code(), errc::peer_gone);
     const auto path = p.a.ep.path(p.a.other);
-    if (path) { EXPECT_EQ(path->state, "gone"); }
+    if (path) {
+        EXPECT_EQ(path->state, "gone");
+    }
     p.settle();
 }
 
@@ -141,8 +144,12 @@ TEST_P(peers, a_receive_matched_to_a_sender_that_closes) {
         } else {
             const errc at_receiver = h.wait(r).outcome.code();
             EXPECT_TRUE(at_receiver == errc::peer_gone || at_receiver == errc::ok) << name(at_receiver);
-            if (at_receiver == errc::ok) { EXPECT_TRUE(holds(room, 1)); }
-            if (at_sender == errc::ok) { EXPECT_EQ(at_receiver, errc::ok); }
+            if (at_receiver == errc::ok) {
+                EXPECT_TRUE(holds(room, 1));
+            }
+            if (at_sender == errc::ok) {
+                EXPECT_EQ(at_receiver, errc::ok);
+            }
         }
         h.leave();
     }
@@ -188,7 +195,9 @@ TEST_P(peers, one_closes_and_the_others_notice_nothing) {
     h.settle(50);
     hub.other = to_stays;
     for (std::uint64_t i = 0; i < 200; ++i) {
-        if (i == 100) { ASSERT_TRUE(leaves.ep.close().ok()); }
+        if (i == 100) {
+            ASSERT_TRUE(leaves.ep.close().ok());
+        }
         const token r = h.recv(stays, bytes_of(room), family::tagged, tag{2});
         h.inject(hub, bytes_of(i), family::tagged, tag{2});
         h.wait_ok(r);

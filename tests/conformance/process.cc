@@ -136,7 +136,8 @@ std::string belongings::left_since() const {
     std::string text;
     const auto compare = [&](const char* what, const auto& old_names, const auto& new_names) {
         for (const auto& name : new_names)
-            if (!std::binary_search(old_names.begin(), old_names.end(), name)) text += std::string(what) + " [" + name + "] ";
+            if (!std::binary_search(old_names.begin(), old_names.end(), name))
+                text += std::string(what) + " [" + name + "] ";
     };
     compare("descriptor", descriptors, after.descriptors);
     compare("file in /dev/shm", shared_files, after.shared_files);

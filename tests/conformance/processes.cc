@@ -42,9 +42,8 @@ void with_partner(const conditions& c, other_process& other, const std::function
 void in_two_processes(const conditions& c, const std::function<void(harness&, side&, bool)>& body) {
     const belongings before = belongings::now();
     {
-        other_process other([&](wire_to_other& line) {
-            as_partner(c, line, [&](harness& h, side& me) { body(h, me, true); });
-        });
+        other_process other(
+            [&](wire_to_other& line) { as_partner(c, line, [&](harness& h, side& me) { body(h, me, true); }); });
         with_partner(c, other, [&](harness& h, side& me) { body(h, me, false); });
         EXPECT_EQ(other.wait(), 0) << "the other process failed, its words are above";
     }

@@ -46,8 +46,10 @@ struct stream {
                        (f == family::untagged || ((r.tag ^ m.tag) & ~r.ignore) == 0);
             };
             const auto r = std::find_if(receives.begin(), receives.end(), fits);
-            if (r == receives.end()) ++left_over;
-            else r->takes = &m;
+            if (r == receives.end())
+                ++left_over;
+            else
+                r->takes = &m;
         }
         return left_over;
     }
@@ -89,12 +91,16 @@ class play {
         const bool to_b = one_in(2);
         const family f = one_in(3) ? family::untagged : family::tagged;
         switch (below(10)) {
-        case 0: case 1: case 2: return send(to_b, f);
-        case 3: case 4: case 5: return receive(to_b, f, false);
-        case 6: return one_in(3) ? cancel(to_b, f) : void();
-        case 7: p_.poll(p_.a, 1 + below(4)); return;
-        case 8: p_.poll(p_.b, 1 + below(4)); return;
-        default: p_.settle(static_cast<int>(below(6)));
+            case 0:
+            case 1:
+            case 2: return send(to_b, f);
+            case 3:
+            case 4:
+            case 5: return receive(to_b, f, false);
+            case 6: return one_in(3) ? cancel(to_b, f) : void();
+            case 7: p_.poll(p_.a, 1 + below(4)); return;
+            case 8: p_.poll(p_.b, 1 + below(4)); return;
+            default: p_.settle(static_cast<int>(below(6)));
         }
     }
 
@@ -118,32 +124,30 @@ class play {
         status answer;
         const token t = p_.book.open(tagged ? "tagged send" : "send");
         switch (below(5)) {
-        case 0:
-            answer = tagged ? s.ep.send(whole, s.other, g, quiet) : s.ep.send(whole, s.other, quiet);
-            break;
-        case 1:
-            if (size <= p_.limits().inject_size_max) {
-                std::vector<std::byte> copy = m.bytes;
-                answer = tagged ? s.ep.inject(view(copy), s.other, g) : s.ep.inject(view(copy), s.other);
-                std::fill(copy.begin(), copy.end(), std::byte{0xee});
+            case 0: answer = tagged ? s.ep.send(whole, s.other, g, quiet) : s.ep.send(whole, s.other, quiet); break;
+            case 1:
+                if (size <= p_.limits().inject_size_max) {
+                    std::vector<std::byte> copy = m.bytes;
+                    answer = tagged ? s.ep.inject(view(copy), s.other, g) : s.ep.inject(view(copy), s.other);
+                    std::fill(copy.begin(), copy.end(), std::byte{0xee});
+                    break;
+                }
+                [[fallthrough]];
+            case 2:
+                m.posted = t;
+                answer = tagged ? s.ep.send(whole, s.other, g, t) : s.ep.send(whole, s.other, t);
+                break;
+            case 3: {
+                m.posted = t;
+                const auto pieces = pieces_of<const_buffer>(whole.data, size);
+                answer = tagged ? s.ep.send(pieces, s.other, g, t) : s.ep.send(pieces, s.other, t);
                 break;
             }
-            [[fallthrough]];
-        case 2:
-            m.posted = t;
-            answer = tagged ? s.ep.send(whole, s.other, g, t) : s.ep.send(whole, s.other, t);
-            break;
-        case 3: {
-            m.posted = t;
-            const auto pieces = pieces_of<const_buffer>(whole.data, size);
-            answer = tagged ? s.ep.send(pieces, s.other, g, t) : s.ep.send(pieces, s.other, t);
-            break;
-        }
-        default:
-            m.posted = t;
-            m.data = random_();
-            answer = tagged ? s.ep.send(whole, s.other, g, t, remote_data{*m.data})
-                            : s.ep.send(whole, s.other, t, remote_data{*m.data});
+            default:
+                m.posted = t;
+                m.data = random_();
+                answer = tagged ? s.ep.send(whole, s.other, g, t, remote_data{*m.data})
+                                : s.ep.send(whole, s.other, t, remote_data{*m.data});
         }
         if (!answer.ok() || !m.posted) p_.book.retract(t);
         if (answer.ok()) return;
@@ -225,7 +229,9 @@ class play {
         for (auto& by_family : streams_)
             for (auto& s : by_family) {
                 for (auto& m : s.messages)
-                    if (m.posted) { ASSERT_TRUE(p_.book.of(*m.posted).outcome.ok()); }
+                    if (m.posted) {
+                        ASSERT_TRUE(p_.book.of(*m.posted).outcome.ok());
+                    }
                 for (std::size_t i = 0; i < s.receives.size(); ++i) check(s.receives[i], i, &s == &by_family[1]);
             }
     }
@@ -246,8 +252,12 @@ class play {
         EXPECT_EQ(e.outcome.code(), m.bytes.size() > r.size ? errc::truncated : errc::ok) << e.outcome.text();
         EXPECT_EQ(e.size, placed);
         EXPECT_EQ((e.flags & entry::has_data) != 0, m.data.has_value());
-        if (m.data) { EXPECT_EQ(e.data.value, *m.data); }
-        if (tagged) { EXPECT_EQ(e.tag.value, m.tag); }
+        if (m.data) {
+            EXPECT_EQ(e.data.value, *m.data);
+        }
+        if (tagged) {
+            EXPECT_EQ(e.tag.value, m.tag);
+        }
         EXPECT_TRUE(std::equal(m.bytes.begin(), m.bytes.begin() + static_cast<std::ptrdiff_t>(placed),
                                r.room->first(placed).begin()))
             << "the content is not that of the message that was due";

@@ -15,7 +15,9 @@ void check_arrival(const completion& c, const guarded_buffer& room, std::size_t 
     EXPECT_EQ(c.size, size);
     EXPECT_EQ(c.source, at.other);
     EXPECT_EQ(c.flags & entry::has_data, 0);
-    if (f == family::tagged) { EXPECT_EQ(c.tag, the_tag); }
+    if (f == family::tagged) {
+        EXPECT_EQ(c.tag, the_tag);
+    }
     EXPECT_TRUE(holds(room.first(size), seed));
     EXPECT_TRUE(room.untouched_beyond(size));
 }

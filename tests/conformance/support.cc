@@ -53,9 +53,8 @@ std::vector<conditions> one_per_threading() {
     return conditions_where([](const conditions& c) { return c.place == placement::two_domains; });
 }
 std::vector<conditions> one_per_provider() {
-    return conditions_where([](const conditions& c) {
-        return c.threads == threading::one_thread && c.place == placement::two_domains;
-    });
+    return conditions_where(
+        [](const conditions& c) { return c.threads == threading::one_thread && c.place == placement::two_domains; });
 }
 
 static const char* name(threading t) { return t == threading::one_thread ? "one_thread" : "any_thread"; }
@@ -101,9 +100,9 @@ testing::AssertionResult holds(std::span<const std::byte> bytes, std::uint64_t s
         std::byte wanted[8];
         std::memcpy(wanted, &word, 8);
         while (bytes[at + i] == wanted[i]) ++i;
-        return testing::AssertionFailure() << "content differs at byte " << at + i << " of " << bytes.size() << ": wanted "
-                                           << std::to_integer<int>(wanted[i]) << ", found "
-                                           << std::to_integer<int>(bytes[at + i]);
+        return testing::AssertionFailure()
+               << "content differs at byte " << at + i << " of " << bytes.size() << ": wanted "
+               << std::to_integer<int>(wanted[i]) << ", found " << std::to_integer<int>(bytes[at + i]);
     }
     return testing::AssertionSuccess();
 }
@@ -130,9 +129,19 @@ testing::AssertionResult guarded_buffer::untouched_beyond(std::size_t used) cons
 }
 
 std::vector<std::size_t> interesting_sizes(const offer& limits) {
-    std::vector<std::size_t> sizes{0,  1,  7,    8,    15,   16,      17,       31,       32,      47,
-                                   48, 49, 63,   64,   65,   4095,    4096,     4097,     65535,   65536,
-                                   65537,  (1u << 20) - 1, 1u << 20, (1u << 20) + 1, 4u << 20};
+    std::vector<std::size_t> sizes{0,        1,
+                                   7,        8,
+                                   15,       16,
+                                   17,       31,
+                                   32,       47,
+                                   48,       49,
+                                   63,       64,
+                                   65,       4095,
+                                   4096,     4097,
+                                   65535,    65536,
+                                   65537,    (1u << 20) - 1,
+                                   1u << 20, (1u << 20) + 1,
+                                   4u << 20};
     for (const std::uint64_t limit : {limits.inline_max, limits.eager_max, limits.inject_size_max})
         for (const std::uint64_t n : {limit - 1, limit, limit + 1})
             if (limit != 0) sizes.push_back(n);
@@ -151,9 +160,7 @@ std::vector<std::size_t> one_size_per_protocol(const offer& limits) {
 
 // ---- ledger ------------------------------------------------------------------------------------------------
 
-completion general(const entry::tokens& e) {
-    return {e.context, e.outcome, e.what, e.flags, 0, {}, {}, {}};
-}
+completion general(const entry::tokens& e) { return {e.context, e.outcome, e.what, e.flags, 0, {}, {}, {}}; }
 completion general(const entry::message& e) {
     return {e.context, e.outcome, e.what, e.flags, e.size, e.source, e.data, {}};
 }
@@ -204,7 +211,8 @@ void ledger::take(const completion& c) {
 }
 
 const ledger::record& ledger::at(token t) const {
-    if (t.number() == 0 || t.number() > records_.size()) throw test_failure("the test asked for a token it never posted");
+    if (t.number() == 0 || t.number() > records_.size())
+        throw test_failure("the test asked for a token it never posted");
     return records_[t.number() - 1];
 }
 
@@ -333,15 +341,13 @@ void harness::send_quiet(side& from, const_buffer b, family f, tag g) {
 }
 
 void harness::inject(side& from, const_buffer b, family f, tag g) {
-    insist("inject", [&] {
-        return f == family::tagged ? from.ep.inject(b, from.other, g) : from.ep.inject(b, from.other);
-    });
+    insist("inject",
+           [&] { return f == family::tagged ? from.ep.inject(b, from.other, g) : from.ep.inject(b, from.other); });
 }
 
 token harness::recv(side& at, buffer b, family f, tag g, ignore_bits i, peer from) {
-    return post("receive", [&](token t) {
-        return f == family::tagged ? at.ep.recv(b, g, t, i, from) : at.ep.recv(b, t, from);
-    });
+    return post("receive",
+                [&](token t) { return f == family::tagged ? at.ep.recv(b, g, t, i, from) : at.ep.recv(b, t, from); });
 }
 
 completion harness::wait(token t) {
@@ -369,7 +375,9 @@ void harness::finish() {
     check_quiet_failures();
     try {
         for (side* s : sides_)
-            if (s->ep) { EXPECT_TRUE(s->ep.close().ok()) << "close answered an error"; }
+            if (s->ep) {
+                EXPECT_TRUE(s->ep.close().ok()) << "close answered an error";
+            }
         until([&] { return book.pending() == 0; }, "operations to end after close");
         settle(8);
     } catch (const std::exception& e) {

@@ -61,8 +61,8 @@ std::string name_of(const testing::TestParamInfo<conditions>&);
 // Base of all suites.
 class over_conditions : public testing::TestWithParam<conditions> {};
 
-#define WEFT_SUITE(suite, which)                     \
-    class suite : public over_conditions {};         \
+#define WEFT_SUITE(suite, which)             \
+    class suite : public over_conditions {}; \
     INSTANTIATE_TEST_SUITE_P(conformance, suite, testing::ValuesIn(which), name_of)
 
 // ---- ways to fail ------------------------------------------------------------------------------------------
@@ -73,7 +73,8 @@ struct test_failure : std::runtime_error {
 
 class deadline {
   public:
-    explicit deadline(int seconds = patience_s) : end_(std::chrono::steady_clock::now() + std::chrono::seconds(seconds)) {}
+    explicit deadline(int seconds = patience_s)
+        : end_(std::chrono::steady_clock::now() + std::chrono::seconds(seconds)) {}
     bool passed() const { return std::chrono::steady_clock::now() > end_; }
 
   private:
@@ -98,7 +99,9 @@ class guarded_buffer {
     buffer view() { return {memory_.data() + margin, size_}; }
     buffer view(std::size_t offset, std::size_t size) { return {memory_.data() + margin + offset, size}; }
     std::span<const std::byte> first(std::size_t n) const { return std::span(memory_).subspan(margin, n); }
-    std::span<const std::byte> part(std::size_t at, std::size_t n) const { return std::span(memory_).subspan(margin + at, n); }
+    std::span<const std::byte> part(std::size_t at, std::size_t n) const {
+        return std::span(memory_).subspan(margin + at, n);
+    }
     std::size_t size() const { return size_; }
     // Nothing outside the first `used` bytes has been written.
     testing::AssertionResult untouched_beyond(std::size_t used) const;

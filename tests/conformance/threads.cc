@@ -83,16 +83,14 @@ void many_to_many(const conditions& c, std::size_t pollers) {
     for (std::size_t s = 0; s < senders; ++s) {
         all.start([&, s] {
             for (std::size_t i = s * per_sender; i < (s + 1) * per_sender; ++i)
-                post_and_poll(p, p.a, all, "send", [&](token t) {
-                    return p.a.ep.send(view(sent[i]), p.a.other, tag{i}, t);
-                });
+                post_and_poll(p, p.a, all, "send",
+                              [&](token t) { return p.a.ep.send(view(sent[i]), p.a.other, tag{i}, t); });
             --posting;
         });
         all.start([&, s] {
             for (std::size_t i = s * per_sender; i < (s + 1) * per_sender; ++i)
-                receives[i] = post_and_poll(p, p.b, all, "receive", [&](token t) {
-                    return p.b.ep.recv(rooms[i].view(), tag{i}, t);
-                });
+                receives[i] = post_and_poll(p, p.b, all, "receive",
+                                            [&](token t) { return p.b.ep.recv(rooms[i].view(), tag{i}, t); });
             --posting;
         });
     }
@@ -164,10 +162,12 @@ TEST_P(any_thread, cancel_races_with_arrival) {
     std::atomic<std::size_t> sent = 0;
     crew all;
     all.start([&] {
-        for (std::uint64_t i = 0; !done; ) {
+        for (std::uint64_t i = 0; !done;) {
             const status answer = p.a.ep.inject(bytes_of(i), p.a.other, tag{1});
-            if (answer.ok()) i = ++sent;
-            else if (!answer.again()) throw test_failure(std::string("inject was refused: ") + answer.text());
+            if (answer.ok())
+                i = ++sent;
+            else if (!answer.again())
+                throw test_failure(std::string("inject was refused: ") + answer.text());
             take_some(p, p.a);
         }
     });
@@ -177,14 +177,17 @@ TEST_P(any_thread, cancel_races_with_arrival) {
     });
     std::size_t taken = 0;
     for (auto& room : rooms) {
-        const token r = post_and_poll(p, p.b, all, "receive", [&](token t) { return p.b.ep.recv(bytes_of(room), tag{1}, t); });
+        const token r =
+            post_and_poll(p, p.b, all, "receive", [&](token t) { return p.b.ep.recv(bytes_of(room), tag{1}, t); });
         const status s = p.b.ep.cancel(r);
         ASSERT_TRUE(s.ok() || s.code() == errc::no_message) << s.text();
         for (deadline end; !p.book.ended(r); sched_yield()) {
             if (end.passed() || all.failed()) throw test_failure("a receive neither completed nor was canceled");
         }
         ASSERT_EQ(p.book.of(r).outcome.code(), s.ok() ? errc::canceled : errc::ok);
-        if (!s.ok()) { ASSERT_EQ(room, taken++) << "a message was lost or came out of order"; }
+        if (!s.ok()) {
+            ASSERT_EQ(room, taken++) << "a message was lost or came out of order";
+        }
     }
     done = true;
     all.join();

@@ -80,8 +80,7 @@ TEST_P(topology, many_endpoints_on_one_queue) {
     std::vector<std::uint64_t> answers(many);
     for (auto& answer : answers) h.recv(hub, bytes_of(answer), family::untagged);
     const peer to_hub = sink.home->resolve(hub.ep.address_text()).value();
-    for (std::uint64_t i = 0; i < many; ++i)
-        h.insist("inject", [&] { return others[i].inject(bytes_of(i), to_hub); });
+    for (std::uint64_t i = 0; i < many; ++i) h.insist("inject", [&] { return others[i].inject(bytes_of(i), to_hub); });
     h.wait_all();
     std::sort(answers.begin(), answers.end());
     for (std::uint64_t i = 0; i < many; ++i) EXPECT_EQ(answers[i], i);

@@ -19,7 +19,8 @@ TEST_P(truncation, of_one_message_only) {
                 for (bool early : {true, false}) {
                     SCOPED_TRACE(std::string(name(f)) + ", " + std::to_string(size) + " bytes into " +
                                  std::to_string(room_size) + (early ? ", expected" : ", unexpected"));
-                    const auto before = pattern(size, ++seed), cut = pattern(size, ++seed), after = pattern(size, ++seed);
+                    const auto before = pattern(size, ++seed), cut = pattern(size, ++seed),
+                               after = pattern(size, ++seed);
                     guarded_buffer room1(size), room2(room_size), room3(size);
                     token r1, r2, r3;
                     const auto receive = [&] {
@@ -41,7 +42,9 @@ TEST_P(truncation, of_one_message_only) {
                     EXPECT_EQ(c.what, op::recv);
                     EXPECT_EQ(c.size, room_size) << "the bytes that were placed";
                     EXPECT_EQ(c.source, p.b.other);
-                    if (f == family::tagged) { EXPECT_EQ(c.tag, the_tag); }
+                    if (f == family::tagged) {
+                        EXPECT_EQ(c.tag, the_tag);
+                    }
                     EXPECT_EQ(p.wait_ok(r3).size, size);
                     EXPECT_TRUE(holds(room1.first(size), seed - 2));
                     // The pattern comes in words of eight bytes; the prefix of a word is compared as bytes.

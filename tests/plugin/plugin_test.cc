@@ -17,9 +17,7 @@ using weft::fabric;
 using weft::caps::msg;
 using weft::caps::tagged;
 
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // A directory of plug-ins for one test.
 class plugin_directory {
@@ -55,9 +53,10 @@ struct opened {
 opened open(const std::string& path, bool load = true) {
     opened o;
     o.fab = fabric::open({.settings = {{"config", "none"}, {"plugin_path", path}},
-                          .sink = [log = o.log](weft::log_level, std::string_view subsystem, std::string_view text) {
-                              if (subsystem == "plugin") log->emplace_back(text);
-                          },
+                          .sink =
+                              [log = o.log](weft::log_level, std::string_view subsystem, std::string_view text) {
+                                  if (subsystem == "plugin") log->emplace_back(text);
+                              },
                           .load_plugins = load});
     return o;
 }
@@ -117,7 +116,10 @@ TEST(plugin, objects_outlive_the_fabric_and_its_files) {
 }
 
 TEST(plugin, each_bad_one_is_reported_once_and_skipped) {
-    struct { const char* kind; const char* reason; } cases[] = {
+    struct {
+        const char* kind;
+        const char* reason;
+    } cases[] = {
         {"no_entry", "does not export the function weft_plugin_entry"},
         {"wrong_magic", "wrong magic"},
         {"wrong_version", "built for version 2 of the plug-in interface, this library has version 1"},
@@ -223,9 +225,10 @@ TEST(plugin, two_fabrics_share_one_without_mixing) {
     plugin_directory dir;
     dir.add("loop");
     auto a = open(dir.path()).fab.value();
-    auto b = fabric::open({.settings = {{"config", "none"}, {"plugin_path", dir.path()}, {"loop_message_size_max", "64K"}},
-                           .sink = [](auto...) {}})
-                 .value();
+    auto b =
+        fabric::open({.settings = {{"config", "none"}, {"plugin_path", dir.path()}, {"loop_message_size_max", "64K"}},
+                      .sink = [](auto...) {}})
+            .value();
     EXPECT_EQ(a.offers(tagged, {.provider = "loop"}).offers.at(0).message_size_max, 16u << 20);
     EXPECT_TRUE(b.offers(tagged, {.provider = "loop"}).offers.empty());  // default needs want 1 MiB
     echo(a.best(tagged, {.provider = "loop"}).value());

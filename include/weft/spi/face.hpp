@@ -86,9 +86,7 @@ constexpr ssize_t to_errno(status s) noexcept {
 // -ENOSYS, as libfabric asks of slots without a function.
 template <class Impl>
 struct face {
-    static Impl& of(void* fid) noexcept {
-        return *reinterpret_cast<Impl*>(static_cast<std::byte*>(fid) + face_offset);
-    }
+    static Impl& of(void* fid) noexcept { return *reinterpret_cast<Impl*>(static_cast<std::byte*>(fid) + face_offset); }
     static const std::byte* in(const void* p) noexcept { return static_cast<const std::byte*>(p); }
     static std::byte* out(void* p) noexcept { return static_cast<std::byte*>(p); }
 
@@ -108,7 +106,8 @@ struct face {
     }
     static ssize_t injectdata(void* f, const void* p, std::size_t n, std::uint64_t data, std::uint64_t to) noexcept {
         const weft_piece piece{const_cast<void*>(p), n, nullptr};
-        return to_errno(of(f).sendmsg({&piece, 1, to, 0, 0, data, nullptr}, WEFT_REMOTE_DATA | WEFT_INJECT | WEFT_QUIET));
+        return to_errno(
+            of(f).sendmsg({&piece, 1, to, 0, 0, data, nullptr}, WEFT_REMOTE_DATA | WEFT_INJECT | WEFT_QUIET));
     }
     static ssize_t trecv(void* f, void* p, std::size_t n, void*, std::uint64_t from, std::uint64_t tag,
                          std::uint64_t ignore, void* c) noexcept {
@@ -132,7 +131,9 @@ struct face {
         return to_errno(
             of(f).tsendmsg({&piece, 1, to, tag, 0, data, nullptr}, WEFT_REMOTE_DATA | WEFT_INJECT | WEFT_QUIET));
     }
-    static ssize_t no_vector(void*, const iovec*, void**, std::size_t, std::uint64_t, void*) noexcept { return -ENOSYS; }
+    static ssize_t no_vector(void*, const iovec*, void**, std::size_t, std::uint64_t, void*) noexcept {
+        return -ENOSYS;
+    }
     static ssize_t no_tagged_recvv(void*, const iovec*, void**, std::size_t, std::uint64_t, std::uint64_t,
                                    std::uint64_t, void*) noexcept {
         return -ENOSYS;
@@ -143,10 +144,11 @@ struct face {
     }
     static ssize_t no_message(void*, const void*, std::uint64_t) noexcept { return -ENOSYS; }
 
-    static constexpr face_ops_msg msg = {sizeof(face_ops_msg), recv,       no_vector, no_message, send,
-                                         no_vector,            no_message, inject,    senddata,   injectdata};
-    static constexpr face_ops_tagged tagged = {sizeof(face_ops_tagged), trecv,      no_tagged_recvv, no_message, tsend,
-                                               no_tagged_sendv,         no_message, tinject,         tsenddata,  tinjectdata};
+    static constexpr face_ops_msg msg = {sizeof(face_ops_msg), recv,   no_vector, no_message, send, no_vector,
+                                         no_message,           inject, senddata,  injectdata};
+    static constexpr face_ops_tagged tagged = {
+        sizeof(face_ops_tagged), trecv,      no_tagged_recvv, no_message, tsend,
+        no_tagged_sendv,         no_message, tinject,         tsenddata,  tinjectdata};
     static constexpr face_tables tables = {sizeof(face_tables), &msg, &tagged};
 };
 

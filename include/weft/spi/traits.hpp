@@ -49,7 +49,8 @@ struct instantiations {
     // Index of the leanest set that serves, or -1.
     static constexpr int choose(traits want) noexcept {
         int best = -1, best_excess = 1 << 30, i = 0;
-        ((Shipped.serves(want) && Shipped.excess(want) < best_excess ? (best = i, best_excess = Shipped.excess(want)) : 0,
+        ((Shipped.serves(want) && Shipped.excess(want) < best_excess ? (best = i, best_excess = Shipped.excess(want))
+                                                                     : 0,
           ++i),
          ...);
         return best;

@@ -25,9 +25,7 @@ std::uint64_t total(const weft_message& m) noexcept {
     return n;
 }
 
-weft_piece piece(const void* p, std::size_t n) noexcept {
-    return {const_cast<void*>(p), n, nullptr};
-}
+weft_piece piece(const void* p, std::size_t n) noexcept { return {const_cast<void*>(p), n, nullptr}; }
 
 }  // namespace
 
@@ -43,9 +41,7 @@ endpoint::endpoint(std::shared_ptr<room> where, std::shared_ptr<completions> don
     where_->open.emplace(number_, this);
 }
 
-endpoint::~endpoint() {
-    static_cast<void>(close());
-}
+endpoint::~endpoint() { static_cast<void>(close()); }
 
 status endpoint::start_send(family f, const weft_message& m, std::uint32_t flags) noexcept try {
     constexpr std::uint32_t known = WEFT_QUIET | WEFT_REMOTE_DATA | WEFT_INJECT | WEFT_TRANSMITTED | WEFT_DELIVERED;
@@ -185,16 +181,14 @@ status endpoint::tinject(const std::byte* p, std::size_t n, std::uint64_t to, st
 status endpoint::tsendv(const weft_piece* v, std::size_t n, std::uint64_t to, std::uint64_t tag, void* c) noexcept {
     return start_send(tagged, {v, n, to, tag, 0, 0, c}, 0);
 }
-status endpoint::tsendmsg(const weft_message& m, std::uint32_t flags) noexcept {
-    return start_send(tagged, m, flags);
-}
+status endpoint::tsendmsg(const weft_message& m, std::uint32_t flags) noexcept { return start_send(tagged, m, flags); }
 status endpoint::trecv(std::byte* p, std::size_t n, std::uint64_t from, std::uint64_t tag, std::uint64_t ignore,
                        void* c) noexcept {
     const weft_piece one = piece(p, n);
     return start_receive(tagged, {&one, 1, from, tag, ignore, 0, c}, 0);
 }
-status endpoint::trecvv(const weft_piece* v, std::size_t n, std::uint64_t from, std::uint64_t tag,
-                        std::uint64_t ignore, void* c) noexcept {
+status endpoint::trecvv(const weft_piece* v, std::size_t n, std::uint64_t from, std::uint64_t tag, std::uint64_t ignore,
+                        void* c) noexcept {
     return start_receive(tagged, {v, n, from, tag, ignore, 0, c}, 0);
 }
 status endpoint::trecvmsg(const weft_message& m, std::uint32_t flags) noexcept {

@@ -57,9 +57,7 @@ struct domain final : weft_domain {
     std::shared_ptr<room> where;
 };
 
-room& room_of(weft_domain* d) noexcept {
-    return *static_cast<domain*>(d)->where;
-}
+room& room_of(weft_domain* d) noexcept { return *static_cast<domain*>(d)->where; }
 
 weft_queue* open_queue(weft_domain* d, const weft_queue_params* params, weft_failure* why) noexcept try {
     return new queue(static_cast<domain*>(d)->where, *params);
@@ -108,8 +106,8 @@ weft_status resolve(weft_domain* d, const char* text, std::size_t length, std::u
     return fail_with(why, errc::no_memory, "no memory for an address");
 }
 
-weft_status insert(weft_domain* d, const void* bytes, std::size_t size, std::uint64_t* peer,
-                   weft_failure* why) noexcept try {
+weft_status insert(weft_domain* d, const void* bytes, std::size_t size, std::uint64_t* peer, weft_failure* why) noexcept
+    try {
     std::uint64_t number = 0;
     if (size == sizeof number) std::memcpy(&number, bytes, sizeof number);
     if (number == 0) return fail_with(why, errc::bad_address, "an address has 8 bytes that are not all zero");
@@ -128,7 +126,13 @@ weft_status peer_text(weft_domain* d, std::uint64_t peer, char* text, std::size_
 }
 
 constexpr weft_domain_ops domain_table = {
-    sizeof(weft_domain_ops), open_queue, endpoint_size, open_endpoint, resolve, insert, peer_text,
+    sizeof(weft_domain_ops),
+    open_queue,
+    endpoint_size,
+    open_endpoint,
+    resolve,
+    insert,
+    peer_text,
     [](weft_domain* d) noexcept { delete static_cast<domain*>(d); },
 };
 
@@ -162,7 +166,8 @@ void probe(weft_provider*, weft_host* host, const weft_needs* needs, weft_sink* 
     };
     for (const bound& b : bounds)
         if (b.wanted > b.offered)
-            return refuse(sink, b.property, "at least " + std::to_string(b.wanted), std::to_string(b.offered), b.remedy);
+            return refuse(sink, b.property, "at least " + std::to_string(b.wanted), std::to_string(b.offered),
+                          b.remedy);
     weft_offer o{};
     o.size = sizeof o;
     o.provider = "loop";
@@ -209,9 +214,7 @@ room::room(weft_host* lender, std::uint64_t size_max, std::uint64_t kept_max)
     if (host->ops->log_enabled(host, 2, "loop") != 0) host->ops->log(host, 2, "loop", "a domain was opened");
 }
 
-room::~room() {
-    host->ops->release(host);
-}
+room::~room() { host->ops->release(host); }
 
 std::uint64_t room::enter(std::uint64_t number) {
     for (std::size_t i = 0; i < peers.size(); ++i)
@@ -220,8 +223,7 @@ std::uint64_t room::enter(std::uint64_t number) {
     return peers.size() - 1;
 }
 
-queue::queue(std::shared_ptr<room> r, const weft_queue_params& params)
-    : weft_queue{&queue_table}, where(std::move(r)) {
+queue::queue(std::shared_ptr<room> r, const weft_queue_params& params) : weft_queue{&queue_table}, where(std::move(r)) {
     done->format = params.format;
     done->depth = params.depth;
 }

@@ -34,7 +34,8 @@ TEST(discovery, an_offer_arrives_whole) {
     EXPECT_EQ(o.rank, 1000);
     EXPECT_EQ(o.message_size_max, 16u << 20);
     EXPECT_EQ(o.inject_size_max, 4096u);
-    EXPECT_EQ(o.details, (std::vector<std::pair<std::string, std::string>>{{"mechanism", "copy"}, {"unexpected", "bounded"}}));
+    EXPECT_EQ(o.details,
+              (std::vector<std::pair<std::string, std::string>>{{"mechanism", "copy"}, {"unexpected", "bounded"}}));
     EXPECT_TRUE(found.refusals.empty());
 }
 
@@ -49,7 +50,11 @@ TEST(discovery, settings_reach_the_provider) {
 TEST(discovery, each_need_is_refused_with_its_reason) {
     place p;
     const auto f = p.open().value();
-    struct { needs want; capset c; const char* property; } cases[] = {
+    struct {
+        needs want;
+        capset c;
+        const char* property;
+    } cases[] = {
         {{.message_size_min = 1ull << 40}, caps::msg, "message size"},
         {{.inject_size_min = 1 << 20}, caps::msg, "inject size"},
         {{.posted_receives_min = 1 << 20}, caps::msg, "posted receives"},
@@ -191,7 +196,9 @@ TEST(discovery, the_address_selects_the_provider) {
     auto d = f.best_for("loop://1", caps::msg);
     ASSERT_TRUE(d) << d.error().text;
     EXPECT_EQ(d->what().provider, "loop");
-    const auto error = [&](const char* target, const needs& want = {}) { return f.best_for(target, caps::msg, want).error(); };
+    const auto error = [&](const char* target, const needs& want = {}) {
+        return f.best_for(target, caps::msg, want).error();
+    };
     EXPECT_EQ(error("no address").code, errc::bad_address);
     EXPECT_EQ(error("://x").code, errc::bad_address);
     EXPECT_EQ(error("lopo://1").code, errc::bad_address);
@@ -209,13 +216,16 @@ std::ptrdiff_t entries_of(const char* directory) {
 TEST(discovery, leaves_no_thread_and_no_descriptor) {
     const auto descriptors = entries_of("/proc/self/fd"), threads = entries_of("/proc/self/task");
     const auto start = std::chrono::steady_clock::now();
-    const auto f = fabric::open({.settings = {{"config", "none"}}, .sink = [](auto...) {}, .load_plugins = false}).value();
+    const auto f =
+        fabric::open({.settings = {{"config", "none"}}, .sink = [](auto...) {}, .load_plugins = false}).value();
     const auto opened = std::chrono::steady_clock::now();
     const auto found = f.offers(caps::tagged);
     const auto end = std::chrono::steady_clock::now();
     EXPECT_EQ(entries_of("/proc/self/fd"), descriptors);
     EXPECT_EQ(entries_of("/proc/self/task"), threads);
-    const auto us = [](auto d) { return static_cast<int>(std::chrono::duration_cast<std::chrono::microseconds>(d).count()); };
+    const auto us = [](auto d) {
+        return static_cast<int>(std::chrono::duration_cast<std::chrono::microseconds>(d).count());
+    };
     RecordProperty("open_us", us(opened - start));
     RecordProperty("discovery_us", us(end - opened));
     std::printf("fabric::open %d us, offers %d us (aim: 10000 us together)\n", us(opened - start), us(end - opened));

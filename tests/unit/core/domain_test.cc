@@ -20,7 +20,7 @@ TEST(domain, messages_go_through_the_boundary) {
     place p;
     auto dom = p.open().value().best(caps::tagged | caps::msg).value();
     auto q = dom.open_queue<>().value();
-    auto ep = dom.open<caps::tagged | caps::msg>({}, q).value();
+    auto ep = dom.open < caps::tagged | caps::msg > ({}, q).value();
     const peer self = dom.resolve(ep.address_text()).value();
     EXPECT_EQ(dom.insert(ep.address().view()).value(), self);
     EXPECT_EQ(dom.text_of(self), ep.address_text());
@@ -68,8 +68,8 @@ TEST(domain, paths_and_addresses_explain_themselves) {
     EXPECT_TRUE(has(ep.path(peer{77}).error().text, "77"));
     EXPECT_TRUE(has(dom.text_of(peer{77}), "never gave out"));
     EXPECT_EQ(dom.text_of(any_peer), "any peer");
-    for (const std::string& bad : {std::string("loop://"), std::string("loop://x"), std::string(""), std::string("tcp://1"),
-                                   std::string("loop://1\0", 9), std::string(5000, 'a')}) {
+    for (const std::string& bad : {std::string("loop://"), std::string("loop://x"), std::string(""),
+                                   std::string("tcp://1"), std::string("loop://1\0", 9), std::string(5000, 'a')}) {
         const auto r = dom.resolve(bad);
         ASSERT_FALSE(r);
         EXPECT_EQ(r.error().code, errc::bad_address);
@@ -223,7 +223,8 @@ TEST(boundary, objects_with_short_tables_are_not_called) {
     EXPECT_EQ(dom.open_queue<>().error().code, errc::version_mismatch);
     completion_queue<> q;
     endpoint_table.size = offsetof(weft_endpoint_ops, release);
-    weft_queue_ops good{sizeof good, [](weft_queue*, void*, std::size_t) { return std::size_t{0}; }, [](weft_queue*) {}};
+    weft_queue_ops good{sizeof good, [](weft_queue*, void*, std::size_t) { return std::size_t{0}; },
+                        [](weft_queue*) {}};
     weft_queue good_queue{&good};
     q = completion_queue<>(&good_queue);
     EXPECT_EQ(dom.open<caps::msg>({}, q).error().code, errc::version_mismatch);
@@ -232,10 +233,15 @@ TEST(boundary, objects_with_short_tables_are_not_called) {
 TEST(boundary, bad_built_in_providers_are_left_out) {
     const weft_setting doubled[] = {{"bad_x", WEFT_SETTING_TEXT, "", "", ""}, {"bad_x", WEFT_SETTING_TEXT, "", "", ""}};
     const weft_setting foreign[] = {{"loop_x", WEFT_SETTING_TEXT, "", "", ""}};
-    struct { const char* reason; void (*spoil)(fake_provider&, const weft_setting*); const weft_setting* with; } cases[] = {
+    struct {
+        const char* reason;
+        void (*spoil)(fake_provider&, const weft_setting*);
+        const weft_setting* with;
+    } cases[] = {
         {"weft_provider_ops is null", [](fake_provider& b, const weft_setting*) { b.ops = nullptr; }, nullptr},
         {"has 16 bytes, version 1 has 24", [](fake_provider& b, const weft_setting*) { b.table_.size = 16; }, nullptr},
-        {"no function open_domain", [](fake_provider& b, const weft_setting*) { b.table_.open_domain = nullptr; }, nullptr},
+        {"no function open_domain", [](fake_provider& b, const weft_setting*) { b.table_.open_domain = nullptr; },
+         nullptr},
         {"name is null", [](fake_provider& b, const weft_setting*) { b.name = nullptr; }, nullptr},
         {"not a lower case word", [](fake_provider& b, const weft_setting*) { b.name = "a_b"; }, nullptr},
         {"not a lower case word", [](fake_provider& b, const weft_setting*) { b.name = ""; }, nullptr},
@@ -243,8 +249,18 @@ TEST(boundary, bad_built_in_providers_are_left_out) {
         {"already there (built in)", [](fake_provider& b, const weft_setting*) { b.name = "loop"; }, nullptr},
         {"text is null", [](fake_provider& b, const weft_setting*) { b.text = nullptr; }, nullptr},
         {"settings cannot be right", [](fake_provider& b, const weft_setting*) { b.setting_count = 3; }, nullptr},
-        {"twice", [](fake_provider& b, const weft_setting* s) { b.settings = s; b.setting_count = 2; }, doubled},
-        {"not of the form bad_", [](fake_provider& b, const weft_setting* s) { b.settings = s; b.setting_count = 1; }, foreign},
+        {"twice",
+         [](fake_provider& b, const weft_setting* s) {
+             b.settings = s;
+             b.setting_count = 2;
+         },
+         doubled},
+        {"not of the form bad_",
+         [](fake_provider& b, const weft_setting* s) {
+             b.settings = s;
+             b.setting_count = 1;
+         },
+         foreign},
     };
     for (const auto& c : cases) {
         place p;

@@ -29,8 +29,7 @@ TEST(errors, names_are_those_of_the_codes) {
     EXPECT_STREQ(describe(errc::peer_gone).name, "peer_gone");
     EXPECT_STREQ(describe(errc::stale_after_fork).name, "stale_after_fork");
     EXPECT_STREQ(describe(errc::system_error).name, "system_error");
-    EXPECT_EQ(std::string(status(errc::peer_gone).text()),
-              std::string("peer_gone: ") + describe(errc::peer_gone).text);
+    EXPECT_EQ(std::string(status(errc::peer_gone).text()), std::string("peer_gone: ") + describe(errc::peer_gone).text);
 }
 
 TEST(errors, an_unknown_number_says_so) {

@@ -15,13 +15,9 @@ namespace {
 using test::log_book;
 
 std::uint64_t fake_now = 0;
-std::uint64_t fake_clock() noexcept {
-    return fake_now;
-}
+std::uint64_t fake_clock() noexcept { return fake_now; }
 
-log_levels all_debug() {
-    return *parse_log_levels("debug");
-}
+log_levels all_debug() { return *parse_log_levels("debug"); }
 
 TEST(log_levels, are_parsed_per_subsystem) {
     const auto l = parse_log_levels("info, shm = debug,core=off");
@@ -114,8 +110,7 @@ TEST(logger, threads_call_the_sink_one_at_a_time) {
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
         threads.emplace_back([&log, t] {
-            for (int i = 0; i < 500; ++i)
-                log.log(log_level::debug, "shm", std::to_string(t) + "/" + std::to_string(i));
+            for (int i = 0; i < 500; ++i) log.log(log_level::debug, "shm", std::to_string(t) + "/" + std::to_string(i));
         });
     for (std::thread& t : threads) t.join();
     EXPECT_EQ(most, 1);

@@ -23,8 +23,8 @@ TEST(setting_value, sizes) {
     EXPECT_EQ(*parse_size("3M"), 3u << 20);
     EXPECT_EQ(*parse_size("2G"), 2ull << 30);
     EXPECT_EQ(*parse_size("18446744073709551615"), UINT64_MAX);
-    for (const char* bad : {"", "K", "-1", "+1", " 1", "1 ", "1.5M", "0x10", "1KB", "1T", "18446744073709551616",
-                            "17179869184G", "1\n"})
+    for (const char* bad :
+         {"", "K", "-1", "+1", " 1", "1 ", "1.5M", "0x10", "1KB", "1T", "18446744073709551616", "17179869184G", "1\n"})
         EXPECT_FALSE(parse_size(bad)) << bad;
 }
 
@@ -54,14 +54,14 @@ TEST(setting_value, definitions_of_providers_are_checked) {
     const weft_setting good{"x_size", WEFT_SETTING_SIZE, "4K", "1K..1M", "Text."};
     ASSERT_TRUE(checked_definition(good, "x"));
     EXPECT_EQ(checked_definition(good, "x")->initial, "4096");
-    for (const weft_setting& bad : {
-             weft_setting{nullptr, WEFT_SETTING_TEXT, "", "", ""}, weft_setting{"x_a", WEFT_SETTING_TEXT, nullptr, "", ""},
-             weft_setting{"y_a", WEFT_SETTING_TEXT, "", "", ""}, weft_setting{"x_", WEFT_SETTING_TEXT, "", "", ""},
-             weft_setting{"x_A", WEFT_SETTING_TEXT, "", "", ""}, weft_setting{"x_a", 77, "", "", ""},
-             weft_setting{"x_a", WEFT_SETTING_SIZE, "4K", "8K..16K", ""},
-             weft_setting{"x_a", WEFT_SETTING_SIZE, "4K", "", ""},
-             weft_setting{"x_a", WEFT_SETTING_SIZE, "4K", "8K..1K", ""},
-             weft_setting{"x_a", WEFT_SETTING_CHOICE, "c", "a|b", ""}})
+    for (const weft_setting& bad :
+         {weft_setting{nullptr, WEFT_SETTING_TEXT, "", "", ""}, weft_setting{"x_a", WEFT_SETTING_TEXT, nullptr, "", ""},
+          weft_setting{"y_a", WEFT_SETTING_TEXT, "", "", ""}, weft_setting{"x_", WEFT_SETTING_TEXT, "", "", ""},
+          weft_setting{"x_A", WEFT_SETTING_TEXT, "", "", ""}, weft_setting{"x_a", 77, "", "", ""},
+          weft_setting{"x_a", WEFT_SETTING_SIZE, "4K", "8K..16K", ""},
+          weft_setting{"x_a", WEFT_SETTING_SIZE, "4K", "", ""},
+          weft_setting{"x_a", WEFT_SETTING_SIZE, "4K", "8K..1K", ""},
+          weft_setting{"x_a", WEFT_SETTING_CHOICE, "c", "a|b", ""}})
         EXPECT_FALSE(checked_definition(bad, "x")) << (bad.name != nullptr ? bad.name : "null");
 }
 
@@ -91,7 +91,8 @@ TEST(settings_file, what_cannot_be_read_is_said) {
     EXPECT_TRUE(has(complaint_about(p.directory() + "/none"), "No such file"));
     EXPECT_TRUE(has(complaint_about(p.directory()), "not a regular file"));
     EXPECT_TRUE(has(complaint_about("/dev/zero"), "not a regular file"));
-    EXPECT_TRUE(has(complaint_about(p.file("big", std::string(limits::settings_file_bytes + 1, '\n'))), "larger than 64 KiB"));
+    EXPECT_TRUE(
+        has(complaint_about(p.file("big", std::string(limits::settings_file_bytes + 1, '\n'))), "larger than 64 KiB"));
     EXPECT_TRUE(has(complaint_about(p.file("binary", std::string("a=1\0b", 5))), "not a text file"));
     const std::string fifo = p.directory() + "/fifo";
     ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
@@ -107,7 +108,8 @@ TEST(settings_file, what_cannot_be_read_is_said) {
 
 TEST(settings, the_nearer_source_wins) {
     place p;
-    p.around.system_settings_file = p.file("etc", "loop_unexpected_max = 11\nloop_message_size_max = 1M\nlog = error\n");
+    p.around.system_settings_file =
+        p.file("etc", "loop_unexpected_max = 11\nloop_message_size_max = 1M\nlog = error\n");
     auto f = p.open().value();
     EXPECT_EQ(setting(f, "loop_unexpected_max").value, "11");
     EXPECT_EQ(setting(f, "loop_unexpected_max").where, p.directory() + "/etc:1");
@@ -151,8 +153,10 @@ TEST(settings, the_nearer_source_wins) {
 
 TEST(settings, unknown_names_get_the_nearest_one) {
     place p;
-    p.around.environment = {{"WEFT_LOOP_UNEXPECTED_MXA", "4"}, {"WEFT_loop_unexpected_max", "4"},
-                            {"WEFT_TCP_NODELAY", "1"},         {"WEFT_ABRACADABRA", "1"},
+    p.around.environment = {{"WEFT_LOOP_UNEXPECTED_MXA", "4"},
+                            {"WEFT_loop_unexpected_max", "4"},
+                            {"WEFT_TCP_NODELAY", "1"},
+                            {"WEFT_ABRACADABRA", "1"},
                             {"WEFTLESS", "1"}};
     p.around.system_settings_file = p.file("etc", "WEFT_LOG = debug\nplugin_paht = /x\nconfig = /y\n");
     const auto f = p.open().value();
@@ -175,7 +179,8 @@ TEST(settings, bad_values_are_reported_and_ignored) {
     p.around.system_settings_file = p.file("etc", "loop_unexpected_max = 9\nloop_message_size_max = many\n");
     const auto f = p.open().value();
     const std::string all = joined(f.warnings());
-    EXPECT_TRUE(has(all, "WEFT_LOOP_UNEXPECTED_MAX: '0' is out of range; allowed is 1..65536; the value is ignored")) << all;
+    EXPECT_TRUE(has(all, "WEFT_LOOP_UNEXPECTED_MAX: '0' is out of range; allowed is 1..65536; the value is ignored"))
+        << all;
     EXPECT_TRUE(has(all, "etc:2: loop_message_size_max: 'many' is not a size")) << all;
     EXPECT_TRUE(has(all, "WEFT_LOG: 'loud' is not a level")) << all;
     EXPECT_EQ(setting(f, "loop_unexpected_max").value, "9");  // the next source counts
@@ -207,7 +212,8 @@ TEST(settings, names_in_log_and_provider_are_checked) {
     const auto f = p.open().value();
     const std::string all = joined(f.warnings());
     EXPECT_TRUE(has(all, "WEFT_LOG: 'lop' is no subsystem")) << all;
-    EXPECT_TRUE(has(all, "WEFT_PROVIDER: there is no provider 'tpc'; did you mean tcp? tcp is not part of this build")) << all;
+    EXPECT_TRUE(has(all, "WEFT_PROVIDER: there is no provider 'tpc'; did you mean tcp? tcp is not part of this build"))
+        << all;
     EXPECT_EQ(f.warnings().size(), 2u) << all;
 }
 

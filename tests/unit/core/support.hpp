@@ -55,9 +55,7 @@ class place {
     std::string directory_;
 };
 
-inline bool has(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
+inline bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 inline std::string joined(const std::vector<std::string>& lines) {
     std::string all;
     for (const std::string& l : lines) all += l + "\n";

@@ -148,20 +148,21 @@ INSTANTIATE_TEST_SUITE_P(
                     arrival_case{quantity::latency, 100000, in_line}, arrival_case{quantity::latency, 100, blocks},
                     arrival_case{quantity::latency, 65536, blocks}, arrival_case{quantity::latency, 200001, blocks},
                     arrival_case{quantity::latency, 20001, odd_blocks},
-                    arrival_case{quantity::latency, 20001, one_block},
-                    arrival_case{quantity::latency, 20001, streamed}, arrival_case{quantity::latency, 20001, moved},
-                    arrival_case{quantity::latency, 65536, attach}, arrival_case{quantity::rate, 8, ring},
-                    arrival_case{quantity::rate, 20, ring}, arrival_case{quantity::rate, 56, ring},
-                    arrival_case{quantity::rate, 300, ring}, arrival_case{quantity::rate, 4096, ring},
-                    arrival_case{quantity::bandwidth, 64, blocks}, arrival_case{quantity::bandwidth, 5000, odd_blocks},
+                    arrival_case{quantity::latency, 20001, one_block}, arrival_case{quantity::latency, 20001, streamed},
+                    arrival_case{quantity::latency, 20001, moved}, arrival_case{quantity::latency, 65536, attach},
+                    arrival_case{quantity::rate, 8, ring}, arrival_case{quantity::rate, 20, ring},
+                    arrival_case{quantity::rate, 56, ring}, arrival_case{quantity::rate, 300, ring},
+                    arrival_case{quantity::rate, 4096, ring}, arrival_case{quantity::bandwidth, 64, blocks},
+                    arrival_case{quantity::bandwidth, 5000, odd_blocks},
                     arrival_case{quantity::bandwidth, 65536, one_block},
                     arrival_case{quantity::bandwidth, room, blocks}, arrival_case{quantity::bandwidth, room, streamed},
                     arrival_case{quantity::bandwidth, room, moved}, arrival_case{quantity::bandwidth, room, attach}));
 
 TEST(floor, tunes_and_samples) {
     pair two;
-    for (const auto& [what, size] : {std::pair{quantity::latency, std::size_t{8}}, {quantity::rate, std::size_t{8}},
-                                    {quantity::bandwidth, std::size_t{65536}}}) {
+    for (const auto& [what, size] : {std::pair{quantity::latency, std::size_t{8}},
+                                     {quantity::rate, std::size_t{8}},
+                                     {quantity::bandwidth, std::size_t{65536}}}) {
         const auto plan = tune(two.link(), two.buffers(), what, size);
         ASSERT_TRUE(plan) << plan.error().text;
         const auto s = sample(two.link(), two.buffers(), *plan, 3 * short_ns);

@@ -185,9 +185,8 @@ class run {
         return true;
     }
     std::vector<message*>::iterator find_arrived(const operation& o) {
-        return std::find_if(arrived_.begin(), arrived_.end(), [&](const message* m) {
-            return matches(o.tag, o.ignore, o.source, m->tag, m->source);
-        });
+        return std::find_if(arrived_.begin(), arrived_.end(),
+                            [&](const message* m) { return matches(o.tag, o.ignore, o.source, m->tag, m->source); });
     }
     bool take_posted(const operation& o) {
         const auto found = std::find_if(posted_.begin(), posted_.end(), [&](const posted& p) {
@@ -210,8 +209,8 @@ class run {
     }
     void cancel(const operation& o) {
         void* const token = token_of(o.pick);
-        const auto found = std::find_if(posted_.begin(), posted_.end(),
-                                        [&](const posted& p) { return token_of(p.number) == token; });
+        const auto found =
+            std::find_if(posted_.begin(), posted_.end(), [&](const posted& p) { return token_of(p.number) == token; });
         posted_receive* r = list_.cancel(token);
         check((r == nullptr) == (found == posted_.end()), "whether there is something to cancel");
         if (r == nullptr || found == posted_.end()) return;

@@ -110,11 +110,7 @@ void block_exchange::end() noexcept {
 
 attach_exchange::attach_exchange(partner_link& link, std::span<const std::byte>, std::span<std::byte> in,
                                  std::uint64_t partner_address) noexcept
-    : link_(&link),
-      in_(in),
-      partner_address_(partner_address),
-      sender_(&outgoing(link)),
-      receiver_(&incoming(link)) {}
+    : link_(&link), in_(in), partner_address_(partner_address), sender_(&outgoing(link)), receiver_(&incoming(link)) {}
 
 bool attach_exchange::send() noexcept {
     const bool room = link_->wait([&] {

@@ -100,7 +100,8 @@ class slot_exchange {
 
     bool wait_for_room() noexcept {
         if constexpr (Flow == flow::stream) {
-            if (sent_ - room_seen_ < slots_) [[likely]] return true;
+            if (sent_ - room_seen_ < slots_) [[likely]]
+                return true;
             return link_->wait([&] {
                 // Pairs with the release in give_back().
                 room_seen_ = sender_->consumed.value.load(std::memory_order_acquire);
@@ -113,7 +114,8 @@ class slot_exchange {
     // Every quarter of the ring: rarely enough that the sender's line is not fought over, early enough that it
     // never stands still.
     void give_back() noexcept {
-        if (received_ - given_back_ < slots_ / 4) [[likely]] return;
+        if (received_ - given_back_ < slots_ / 4) [[likely]]
+            return;
         given_back_ = received_;
         receiver_->consumed.value.store(received_, std::memory_order_release);  // pairs with wait_for_room()
     }

@@ -47,11 +47,13 @@ class partner_link {
     bool wait(Ready ready) noexcept {
         std::uint64_t give_up = 0;
         for (std::uint32_t spins = 1;; ++spins) {
-            if (ready()) [[likely]] return true;
+            if (ready()) [[likely]]
+                return true;
             // About a microsecond without the pause: it costs up to 30 ns of latency, and longer waits than that
             // are nobody's figure.
             if (spins > 1024) pause();
-            if ((spins & check_mask_) == 0 && !keep_waiting(give_up)) [[unlikely]] return false;
+            if ((spins & check_mask_) == 0 && !keep_waiting(give_up)) [[unlikely]]
+                return false;
         }
     }
 

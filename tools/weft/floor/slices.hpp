@@ -26,7 +26,7 @@ struct slice_settings {
     // that long; each time `shorten_after` slices in a row were preempted the duration is halved, down to the least.
     std::uint64_t duration_ns = 3'000'000;
     std::uint64_t duration_min_ns = 400'000;  // = 0.4 ms: still twenty times what starting a measurement costs
-    std::size_t shorten_after = 8;            // = 8
+    std::size_t shorten_after = 8;  // = 8
 };
 
 // What one slice does, on the initiator's side. `probe` answers half a round trip in ns; `test` runs the test for
@@ -45,20 +45,20 @@ struct slice_work {
 struct slice_report {
     bool conclusive = false;
     placement where = placement::one_cache;  // the class all figures belong to
-    std::size_t kept = 0;                    // slices of that class the figures come from
-    std::size_t slices = 0;                  // slices measured
-    std::size_t preempted = 0;               // slices thrown away because a process lost its processor
+    std::size_t kept = 0;  // slices of that class the figures come from
+    std::size_t slices = 0;  // slices measured
+    std::size_t preempted = 0;  // slices thrown away because a process lost its processor
     std::array<std::size_t, placement_count> kept_by_class{};
-    std::uint64_t duration_ns = 0;           // of the last test
+    std::uint64_t duration_ns = 0;  // of the last test
     double probe_ns = 0;  // medians from here on; 0 when nothing was kept or there is no floor
     double test = 0;
     double floor = 0;
     double floor_copied = 0;
     double floor_attached = 0;
-    std::size_t attached_won = 0;   // kept slices whose floor was the cross-memory attach
+    std::size_t attached_won = 0;  // kept slices whose floor was the cross-memory attach
     std::size_t streaming_won = 0;  // kept slices whose floor was a copy past the caches
-    double ratio = 0;              // test over floor: for latency at least about 1, for rates at most about 1
-    histogram times;               // merged from the kept slices
+    double ratio = 0;  // test over floor: for latency at least about 1, for rates at most about 1
+    histogram times;  // merged from the kept slices
 };
 
 // A failure of one of the callables ends the run and is returned.
