@@ -216,6 +216,8 @@ class endpoint final : public weft_endpoint, private progressable {
     static std::size_t poll(weft_queue*, void* entries, std::size_t room) noexcept;
     static std::size_t poll_ready(queue_type&, entry_type* entries, entry_type* out, entry_type* end,
                                   const typename queue_type::polled* at) noexcept;
+    static std::size_t poll_backlog(queue_type&, entry_type* entries, entry_type* out, entry_type* end,
+                                    const typename queue_type::polled* at) noexcept;
     static constexpr weft_queue_ops poll_table = {sizeof(weft_queue_ops), poll, queue_type::release_handle};
     // Of the channel, of the endpoint and of the queue: each looks at its own count.
     void count_bulk_work(channel& ch, std::int32_t n) noexcept {

@@ -42,12 +42,17 @@ template <class Transport, spi::traits T>
 std::size_t endpoint<Transport, T>::poll(weft_queue* q, void* room_begin, std::size_t room) noexcept {
     auto& queue = static_cast<queue_type&>(*q);
     auto* const entries = static_cast<entry_type*>(room_begin);
-    entry_type* out = entries;
-    if (!queue.nothing_waits()) {
-        if (!queue.all_fits(room)) [[unlikely]]
+    if (queue.nothing_waits()) {
+        for (auto at = queue.watched(), last = queue.watched_end(); at != last; ++at)
+            if (static_cast<channel*>(at->channel)->main_rx.ready())
+                return poll_ready(queue, entries, entries, entries + room, at);
+        if (!queue.count_poll()) [[unlikely]]
             return queue.poll_rest(entries, entries, entries + room);
-        out = queue.take_all(entries);
+        return 0;
     }
+    if (!queue.all_fits(room)) [[unlikely]]
+        return queue.poll_rest(entries, entries, entries + room);
+    entry_type* const out = queue.take_all(entries);
     for (auto at = queue.watched(), last = queue.watched_end(); at != last; ++at)
         if (static_cast<channel*>(at->channel)->main_rx.ready())
             return poll_ready(queue, entries, out, entries + room, at);
@@ -65,22 +70,39 @@ template <class Transport, spi::traits T>
     do {
         channel& ch = *static_cast<channel*>(at->channel);
         if (!ch.main_rx.ready()) continue;
-        // A channel that filled the caller's room last time has more than that: its lines are asked for ahead, since
-        // what is done with one message is too long for the processor to reach the next lines by itself. Where there
-        // is no such backlog, that would only take lines away from a sender who is about to write them.
-        const std::size_t ahead = ch.backlog ? Transport::lines_ahead : 0;
-        if (ahead != 0) ch.main_rx.ask_for(ahead);
+        if (ch.backlog) [[unlikely]]
+            return poll_backlog(queue, entries, out, end, at);
         do {
             if (out == end) {
                 ch.backlog = true;
                 return queue.poll_full(entries, out);
             }
-            ch.main_rx.ask_for_one(ahead);
             if (!static_cast<endpoint*>(at->endpoint)->take_small(ch, out)) return queue.poll_rest(entries, out, end);
             ++out;
         } while (ch.main_rx.ready());
-        ch.backlog = false;
     } while (++at != queue.watched_end());
+    if (!queue.count_poll()) [[unlikely]]
+        return queue.poll_rest(entries, out, end);
+    return static_cast<std::size_t>(out - entries);
+}
+
+// As poll_ready(), from a channel that filled the caller's room last time and so holds more than that. Its lines are
+// asked for ahead: what is done with one message is too long for the processor to reach the next lines by itself. Where
+// there is no backlog, that would only take lines away from a sender who is about to write them.
+template <class Transport, spi::traits T>
+[[gnu::noinline]] std::size_t endpoint<Transport, T>::poll_backlog(queue_type& queue, entry_type* entries,
+                                                                   entry_type* out, entry_type* end,
+                                                                   const typename queue_type::polled* at) noexcept {
+    channel& ch = *static_cast<channel*>(at->channel);
+    ch.main_rx.ask_for(Transport::lines_ahead);
+    do {
+        if (out == end) return queue.poll_full(entries, out);
+        ch.main_rx.ask_for_one(Transport::lines_ahead);
+        if (!static_cast<endpoint*>(at->endpoint)->take_small(ch, out)) return queue.poll_rest(entries, out, end);
+        ++out;
+    } while (ch.main_rx.ready());
+    ch.backlog = false;
+    if (++at != queue.watched_end()) return poll_ready(queue, entries, out, end, at);
     if (!queue.count_poll()) [[unlikely]]
         return queue.poll_rest(entries, out, end);
     return static_cast<std::size_t>(out - entries);
