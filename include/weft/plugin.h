@@ -277,7 +277,7 @@ struct weft_plugin {
 /* A plug-in is a shared library `lib<name>-weft.so` that exports exactly this function. It is called once per
  * fabric, must not fail, and returns a pointer to static storage. */
 const struct weft_plugin* weft_plugin_entry(void);
-typedef const struct weft_plugin* (*weft_plugin_entry_function)(void);
+typedef const struct weft_plugin* (*weft_plugin_entry_function)(void); /* NOLINT(modernize-redundant-void-arg): C */
 
 #ifdef __cplusplus
 }

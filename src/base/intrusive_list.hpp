@@ -16,7 +16,9 @@ class list_hook {
   public:
     list_hook() = default;
     list_hook(const list_hook&) noexcept {}
-    list_hook& operator=(const list_hook&) noexcept { return *this; }
+    list_hook& operator=(const list_hook&) noexcept {
+        return *this;
+    }  // NOLINT(bugprone-unhandled-self-assignment): none
     ~list_hook() { WEFT_ASSERT(!linked()); }
 
     bool linked() const noexcept { return next_ != nullptr; }

@@ -22,7 +22,7 @@ std::optional<std::uint64_t> parse_half(std::string_view text) noexcept {
         if (c >= '0' && c <= '9')
             digit = static_cast<std::uint64_t>(c - '0');
         else if (c >= 'a' && c <= 'f')
-            digit = static_cast<std::uint64_t>(c - 'a' + 10);
+            digit = static_cast<std::uint64_t>(c - 'a') + 10;
         else
             return std::nullopt;
         number = number << 4 | digit;

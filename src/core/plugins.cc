@@ -79,11 +79,11 @@ class loader {
         // Its code must be there as long as any object it made: the handle is never closed, and marked so that
         // nobody else's closing unloads it.
         static_cast<void>(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE));
-        static_cast<void>(handle.release());
+        (void)handle.release();  // NOLINT(bugprone-unused-return-value): kept open for good
     }
 
     static std::string find_plugin(void* handle, const weft_plugin*& found) {
-        void* symbol = ::dlsym(handle, entry_name.data());
+        void* symbol = ::dlsym(handle, std::string(entry_name).c_str());
         if (symbol == nullptr) return "it does not export the function " + std::string(entry_name);
         const weft_plugin* plugin = reinterpret_cast<weft_plugin_entry_function>(symbol)();
         if (plugin == nullptr) return std::string(entry_name) + " returned null";

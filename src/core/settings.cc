@@ -106,12 +106,12 @@ settings_table::settings_table(const std::map<std::string, std::string>& program
     given_ = from_files(config, around, to);
     given_.insert(given_.end(), std::make_move_iterator(strong.begin()), std::make_move_iterator(strong.end()));
 
-    for (setting_definition& d : core_settings(around)) define(std::move(d), to);
+    for (const setting_definition& d : core_settings(around)) define(d, to);
     const setting_info& log = at("log");
     if (auto levels = parse_log_levels(log.value); !levels) reject("log", levels.error().code, levels.error().text, to);
 }
 
-void settings_table::define(setting_definition d, complaints& to) {
+void settings_table::define(const setting_definition& d, complaints& to) {
     setting_info info{d.name, d.initial, d.initial, d.choices, d.text, setting_origin::initial, ""};
     for (const given_value& v : given_) {
         if (v.name != d.name) continue;

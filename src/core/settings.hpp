@@ -24,7 +24,7 @@ class settings_table {
     settings_table(const std::map<std::string, std::string>& program, const surroundings&, complaints&);
 
     // Adds a definition and decides its value.
-    void define(setting_definition, complaints&);
+    void define(const setting_definition&, complaints&);
     // To be called when everything is defined: complains about given names that are no settings.
     void report_unknown(const provider_list&, complaints&);
 
