@@ -16,9 +16,8 @@ class list_hook {
   public:
     list_hook() = default;
     list_hook(const list_hook&) noexcept {}
-    list_hook& operator=(const list_hook&) noexcept {
-        return *this;
-    }  // NOLINT(bugprone-unhandled-self-assignment): none
+    // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): it takes nothing over
+    list_hook& operator=(const list_hook&) noexcept { return *this; }
     ~list_hook() { WEFT_ASSERT(!linked()); }
 
     bool linked() const noexcept { return next_ != nullptr; }
