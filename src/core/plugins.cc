@@ -44,7 +44,7 @@ class loader {
         const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(path.c_str()), ::closedir);
         if (!dir) {
             const int error = errno;
-            if (missing == when_missing::complain || error != ENOENT)
+            if (missing == when_missing::complain || (error != ENOENT && error != ENOTDIR))
                 to_.add("plugin", "the directory " + path +
                                       " of plugin_path cannot be read: " + std::generic_category().message(error));
             return names;
