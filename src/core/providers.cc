@@ -64,7 +64,7 @@ result<void> provider_list::add(weft_provider* p, std::string origin, settings_t
         definitions.push_back(std::move(*d));
     }
 
-    for (setting_definition& d : definitions) settings.define(std::move(d), to);
+    for (const setting_definition& d : definitions) settings.define(d, to);
     const auto place = std::lower_bound(entries_.begin(), entries_.end(), name,
                                         [](const provider_entry& e, const std::string& n) { return e.name < n; });
     entries_.insert(place, {p, name, std::move(origin)});
