@@ -35,8 +35,12 @@ struct alignas(64) channel : protocol::peer_state {
         bulk_rx.attach(theirs.bulk, theirs.bulk_data, &theirs.bulk_released);
     }
 
-    bool prefers_pull(std::uint64_t size) noexcept { return choice_->prefers_pull(size); }
-    void record_copy(bool pulled, std::uint64_t size, std::uint64_t ns) noexcept { choice_->record(pulled, size, ns); }
+    protocol::copy_way choose_copy(std::uint64_t size, bool can_pull) noexcept {
+        return choice_->choose(size, can_pull);
+    }
+    void record_copy(protocol::copy_way way, std::uint64_t size, std::uint64_t ns) noexcept {
+        choice_->record(way, size, ns);
+    }
     bool pull(std::byte* to, std::uint64_t from, std::uint64_t n) noexcept { return choice_->pull(to, from, n); }
     const char* mechanism() const noexcept { return choice_ ? choice_->name() : "none"; }
 

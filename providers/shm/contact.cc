@@ -35,6 +35,7 @@ errc code_of(wire::contact_reason r) noexcept {
         case wire::contact_reason::geometry: return errc::version_mismatch;
         case wire::contact_reason::permission: return errc::permission_denied;
         case wire::contact_reason::memory: return errc::no_memory;
+        case wire::contact_reason::descriptors: return errc::no_descriptors;
         case wire::contact_reason::malformed: return errc::protocol_error;
         case wire::contact_reason::no_endpoint:
         case wire::contact_reason::none: break;
@@ -221,10 +222,6 @@ void domain::read_link(std::uint64_t key) {
         auto got = l.socket.receive(room);
         if (!got) {
             if (got.error().code == errc::try_again) return;
-            if (got.error().code == errc::no_descriptors) {
-                log(1, got.error().text);
-                continue;
-            }
             return drop_link(key, got.error().code == errc::peer_gone ? nullptr : got.error().text.c_str());
         }
         const wire::decoded_contact d = wire::decode(std::span(room).first(got->size));
@@ -239,14 +236,14 @@ void domain::read_link(std::uint64_t key) {
             continue;
         }
         if (d.fault == wire::contact_fault::version) {
-            wire::contact answer = about(wire::contact_kind::refuse, d.value.from, d.value.to);
-            answer.reason = wire::contact_reason::version;
-            answer.set_text("speaks shm protocol " + std::to_string(wire::contact_version) + ", not " +
-                            std::to_string(d.value.version) + ": install the same weft version on both sides");
-            if (d.value.kind == wire::contact_kind::open) send(l, answer, {});
             log(1, "a process of user " + std::to_string(l.credentials.uid) + " speaks shm protocol " +
                        std::to_string(d.value.version) + ", this one " + std::to_string(wire::contact_version) +
                        ": install the same weft version on both sides");
+            if (d.value.kind != wire::contact_kind::open) continue;
+            refuse(l, d.value, wire::contact_reason::version,
+                   "speaks shm protocol " + std::to_string(wire::contact_version) + ", not " +
+                       std::to_string(d.value.version) + ": install the same weft version on both sides");
+            if (!links_.contains(key)) return;
             continue;
         }
         if (d.fault != wire::contact_fault::none) {
@@ -297,10 +294,17 @@ void domain::handle(link& l, const wire::contact& c, os::datagram& d) {
 }
 
 void domain::refuse(link& l, const wire::contact& opened, wire::contact_reason reason, const std::string& text) {
-    wire::contact answer = about(wire::contact_kind::refuse, opened.from, opened.to);
-    answer.reason = reason;
-    answer.set_text(text);
-    send(l, answer, {});
+    wire::contact refusal = about(wire::contact_kind::refuse, opened.from, opened.to);
+    refusal.reason = reason;
+    refusal.set_text(text);
+    answer(l, refusal);
+}
+
+// May end the link.
+void domain::answer(link& l, const wire::contact& c) {
+    if (l.outbox.size() >= limits::unread_max)
+        return drop_link(l.key, "it asks again and again and does not read the answers");
+    send(l, c, {});
 }
 
 // Takes from a peer's datagram what concerns all its endpoints.
@@ -315,8 +319,8 @@ void domain::handle_open(link& l, const wire::contact& c, os::datagram& d) {
                       "runs as user " + std::to_string(::geteuid()) + " and takes no contact from user " +
                           std::to_string(l.credentials.uid) +
                           "; run both as one user, or set shm_peers=any_user there");
-    if (!l.remote) l.remote = domain_part(c.from);
-    if (l.remote != domain_part(c.from))
+    if (!l.remote && domain_part(c.from) != identity_) l.remote = domain_part(c.from);
+    if (l.remote != domain_part(c.from) || number_part(c.from) == 0)
         return refuse(l, c, wire::contact_reason::malformed,
                       "the endpoint does not belong to the domain at this socket");
     const auto target = ports_.find(number_part(c.to));
@@ -326,6 +330,12 @@ void domain::handle_open(link& l, const wire::contact& c, os::datagram& d) {
         c.bulk_bytes != limits::bulk_bytes)
         return refuse(l, c, wire::contact_reason::geometry,
                       "its rings have another size: install the same weft version on both sides");
+    if (d.descriptors_lost) {
+        const std::string text =
+            "has no descriptor left for the shared memory (RLIMIT_NOFILE): raise its limit (ulimit -n) or close files";
+        log(1, "a contact is refused: this process " + text);
+        return refuse(l, c, wire::contact_reason::descriptors, text);
+    }
     if (d.descriptor_count != 1)
         return refuse(l, c, wire::contact_reason::malformed, "an open comes with exactly one descriptor");
     port& p = *target->second;
@@ -356,14 +366,14 @@ void domain::handle_open(link& l, const wire::contact& c, os::datagram& d) {
     ch->attach(shared, region_in(*shared).to_initiator, region_in(*shared).to_acceptor, l.choice);
     r.state = record::opened;
     p.deliver(peer, std::move(ch));
-    send(l, about(wire::contact_kind::accept, c.from, c.to), {});
+    answer(l, about(wire::contact_kind::accept, c.from, c.to));
 }
 
 void domain::handle_accept(link& l, const wire::contact& c) {
     record* const r = find(number_part(c.from), c.to);
     if (domain_part(c.from) != identity_ || r == nullptr || r->state != record::connecting || r->via != &l) {
         // The endpoint has been closed meanwhile: the peer must not wait for it.
-        if (domain_part(c.from) == identity_) send(l, about(wire::contact_kind::close, c.from, c.to), {});
+        if (domain_part(c.from) == identity_) answer(l, about(wire::contact_kind::close, c.from, c.to));
         return;
     }
     port& p = *ports_.at(number_part(c.from));

@@ -6,16 +6,17 @@
 #include "os/cross_memory.hpp"
 
 namespace weft::shm {
+using protocol::copy_way;
 namespace {
 
-// Below this a pull's system call and its page look-ups weigh more than any copy; the same everywhere within a factor
-// of two, so it is not measured.
-constexpr std::uint64_t pull_least = 32u << 10;
-// The ways alternate so often before the first choice: the shared area's pages are touched for the first time then,
+// Below this a pull's system call weighs more than any copy, and what was written is still in a near cache; the same
+// everywhere within a factor of two, so it is not measured.
+constexpr std::uint64_t measured_least = 32u << 10;
+// The ways take turns so often before the first choice: the shared area's pages are touched for the first time then,
 // which costs more than the copy.
-constexpr std::uint32_t trials = 16;
-// Then the slower way gets two messages in so many: placement and load change within a second. Costs 1.5 % where it is
-// half as fast.
+constexpr std::uint32_t trials = 24;
+// Then each of the other ways gets two messages in so many: placement and load change within a second. Costs 3 % where
+// they are half as fast.
 constexpr std::uint32_t retry_every = 128;
 constexpr std::uint32_t retries = 2;
 
@@ -37,26 +38,40 @@ void copy_choice::probe() noexcept {
 }
 
 copy_choice::size_class& copy_choice::class_of(std::uint64_t size) noexcept {
-    const std::size_t doubling = static_cast<std::size_t>(std::bit_width(size / pull_least)) - 1;
+    const std::size_t doubling = static_cast<std::size_t>(std::bit_width(size / measured_least)) - 1;
     return classes_[std::min(doubling, size_classes - 1)];
 }
 
-bool copy_choice::prefers_pull(std::uint64_t size) noexcept {
-    if (permission_.load(std::memory_order_relaxed) == permission::unknown) probe();
-    if (permission_.load(std::memory_order_relaxed) == permission::denied) return false;
-    if (mode_ == copy_mode::cross_memory) return true;
-    if (size < pull_least) return false;
-    size_class& c = class_of(size);
-    const std::uint32_t n = c.messages.fetch_add(1, std::memory_order_relaxed);
-    if (n < trials) return n % 2 == 1;
-    const bool faster = c.pull_cost.load(std::memory_order_relaxed) < c.pipeline_cost.load(std::memory_order_relaxed);
-    return n % retry_every < retries ? !faster : faster;
+protocol::copy_way copy_choice::size_class::cheapest() const noexcept {
+    std::size_t best = 0;
+    for (std::size_t way = 1; way < cost.size(); ++way) {
+        const std::uint64_t c = cost[way].load(std::memory_order_relaxed);
+        if (c != 0 && c < cost[best].load(std::memory_order_relaxed)) best = way;
+    }
+    return static_cast<copy_way>(best);
 }
 
-void copy_choice::record(bool pulled, std::uint64_t size, std::uint64_t ns) noexcept {
-    if (size < pull_least) return;
+copy_way copy_choice::choose(std::uint64_t size, bool can_pull) noexcept {
+    if (permission_.load(std::memory_order_relaxed) == permission::unknown) probe();
+    can_pull = can_pull && permission_.load(std::memory_order_relaxed) == permission::granted;
+    if (mode_ == copy_mode::cross_memory) return can_pull ? copy_way::pull : copy_way::pipeline;
+    if (size < measured_least) return copy_way::pipeline;
     size_class& c = class_of(size);
-    std::atomic<std::uint64_t>& cost = pulled ? c.pull_cost : c.pipeline_cost;
+    const std::uint32_t n = c.messages.fetch_add(1, std::memory_order_relaxed);
+    const copy_way best = c.cheapest();
+    copy_way way = best;
+    if (n < trials) {
+        way = static_cast<copy_way>(n % protocol::copy_ways);
+    } else if (const std::uint32_t turn = n % retry_every / retries; turn < protocol::copy_ways) {
+        way = static_cast<copy_way>(turn);
+    }
+    if (way != copy_way::pull || can_pull) return way;
+    return best != copy_way::pull ? best : copy_way::pipeline;
+}
+
+void copy_choice::record(copy_way way, std::uint64_t size, std::uint64_t ns) noexcept {
+    if (size < measured_least) return;
+    std::atomic<std::uint64_t>& cost = class_of(size).cost[static_cast<std::size_t>(way)];
     const std::uint64_t now = ns * 1000 / size + 1;
     const std::uint64_t before = cost.load(std::memory_order_relaxed);
     // Down at once, up slowly: a delay says something about the scheduler, a fast copy about the way.
@@ -77,11 +92,12 @@ const copy_choice::size_class& copy_choice::most_used() const noexcept {
 
 const char* copy_choice::name() const noexcept {
     const bool can_pull = permission_.load(std::memory_order_relaxed) == permission::granted;
-    const size_class& c = most_used();
-    const std::uint64_t pipeline = c.pipeline_cost.load(std::memory_order_relaxed);
-    const std::uint64_t pull = c.pull_cost.load(std::memory_order_relaxed);
-    if (can_pull && (mode_ == copy_mode::cross_memory || (pull != 0 && pipeline != 0 && pull < pipeline)))
-        return "cross-memory attach";
+    if (mode_ == copy_mode::cross_memory) return can_pull ? "cross-memory attach" : "pipelined copy";
+    switch (most_used().cheapest()) {
+        case copy_way::pull: return "cross-memory attach";
+        case copy_way::streaming: return "pipelined streaming copy";
+        case copy_way::pipeline: break;
+    }
     return "pipelined copy";
 }
 

@@ -1,4 +1,5 @@
-// How large messages from one process are copied: pipelined through shared memory, or pulled by cross-memory attach.
+// How large messages from one process are copied: pipelined through shared memory, with or without the sender's caches,
+// or pulled by cross-memory attach.
 //
 // Nothing is assumed about the machine: whether a pull is possible is tried against the real peer, and which way is
 // faster is measured on the first large messages from it and looked at again from time to time.
@@ -8,6 +9,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include "protocol/records.hpp"
 
 namespace weft::shm {
 
@@ -20,8 +23,9 @@ class copy_choice {
     // `pid` comes from the live socket's credentials; 0: the peer cannot be named here, nothing is ever pulled.
     copy_choice(copy_mode, pid_t, std::uint64_t probe_address, std::uint64_t probe_value) noexcept;
 
-    bool prefers_pull(std::uint64_t size) noexcept;
-    void record(bool pulled, std::uint64_t size, std::uint64_t ns) noexcept;
+    // `can_pull`: the bytes are contiguous at the sender.
+    protocol::copy_way choose(std::uint64_t size, bool can_pull) noexcept;
+    void record(protocol::copy_way, std::uint64_t size, std::uint64_t ns) noexcept;
     // False when the bytes could not be had; after a refusal by the kernel nothing is pulled any more.
     bool pull(std::byte* to, std::uint64_t from, std::uint64_t n) noexcept;
     const char* name() const noexcept;
@@ -37,8 +41,10 @@ class copy_choice {
     // What is known about messages of one power of two, since each way has a cost per message besides that per byte.
     // Smoothed, in picoseconds per byte; 0: not measured yet.
     struct size_class {
-        std::atomic<std::uint64_t> pipeline_cost{0}, pull_cost{0};
+        std::array<std::atomic<std::uint64_t>, protocol::copy_ways> cost{};
         std::atomic<std::uint32_t> messages{0};
+
+        protocol::copy_way cheapest() const noexcept;
     };
     static constexpr std::size_t size_classes = 10;  // 32 KiB, 64 KiB, ... 16 MiB and more
     size_class& class_of(std::uint64_t size) noexcept;

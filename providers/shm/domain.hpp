@@ -107,6 +107,7 @@ class domain final {
     void handle_refuse(link&, const wire::contact&);
     void handle_close(link&, const wire::contact&);
     void refuse(link&, const wire::contact& opened, wire::contact_reason, const std::string& text);
+    void answer(link&, const wire::contact&);
     void learn(link&, const wire::contact&);
     void fail(record&, errc, std::string text);
     record* find(std::uint32_t port, base::identity remote) noexcept;

@@ -54,6 +54,9 @@ inline constexpr std::size_t lines_ahead = 8;
 inline constexpr std::uint32_t burst = 64;
 
 inline constexpr int listen_backlog = 512;
+// Datagrams one peer process may leave unread (beyond what its socket holds) before the connection ends: more than any
+// honest burst of contacts, and a megabyte.
+inline constexpr std::size_t unread_max = 4096;
 inline constexpr std::uint64_t queue_depth_max = 1u << 22;
 
 }  // namespace weft::shm::limits

@@ -132,7 +132,7 @@ result<datagram> connection::receive(std::span<std::byte> room) {
         if (received.descriptor_count == descriptors_max)
             return plain_failure(errc::protocol_error, "the peer sent more descriptors at once than the " +
                                                            std::to_string(descriptors_max) + " agreed on");
-        return system_failure(EMFILE, "receive the descriptors that the peer handed over");
+        received.descriptors_lost = true;
     }
     return received;
 }

@@ -49,6 +49,7 @@ inline constexpr std::size_t descriptors_max = 16;
 struct datagram {
     std::size_t size = 0;  // bytes written to the caller's room
     std::size_t descriptor_count = 0;
+    bool descriptors_lost = false;  // some came for which this process has no number free (RLIMIT_NOFILE)
     std::array<descriptor, descriptors_max> descriptors;  // the first descriptor_count; those not taken are closed
 };
 
@@ -65,9 +66,8 @@ class connection {
     // socket buffer takes), no_descriptors (too many are in flight).
     result<void> send(std::span<const std::byte> bytes, std::span<const int> descriptors = {});
     // One datagram. Errors: try_again (nothing there; poll for readable), peer_gone (closed or dead, and everything
-    // sent before has been received), truncated (larger than `room`; it is lost), no_descriptors (ours are exhausted,
-    // so that some were lost), protocol_error (more descriptors than descriptors_max). With an error every descriptor
-    // that arrived has been closed.
+    // sent before has been received), truncated (larger than `room`; it is lost), protocol_error (more descriptors than
+    // descriptors_max). With an error every descriptor that arrived has been closed.
     result<datagram> receive(std::span<std::byte> room);
 
     result<peer_credentials> credentials() const;

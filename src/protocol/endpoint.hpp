@@ -211,6 +211,7 @@ class endpoint final : public weft_endpoint, private progressable {
     void attach(std::unique_ptr<channel>) noexcept;
     void peer_closed(std::uint64_t peer) noexcept;
     void fault(channel&, const char* what) noexcept;
+    void end_operations(channel&, errc) noexcept;
     void finalize(channel&, errc) noexcept;
     void cancel_everything() noexcept;
     static std::size_t poll(weft_queue*, void* entries, std::size_t room) noexcept;

@@ -131,13 +131,22 @@ template <class Transport, spi::traits T>
     } events{*this};
     transport_->work(events);
 
-    if (closing_count_ != 0)
-        for (std::uint32_t i = active_count_; i-- > 0;) {
-            channel& ch = *active_[i];
-            if (ch.state == channel_state::closing && !ch.main_rx.ready() && !ch.bulk_rx.ready())
-                finalize(ch, errc::peer_gone);
-        }
-    if (transport_->waiting() || closing_count_ != 0) queue_->hurry();
+    bool emptying = false;
+    for (std::uint32_t i = closing_count_ != 0 ? active_count_ : 0; i-- > 0;) {
+        channel& ch = *active_[i];
+        if (ch.state != channel_state::closing) continue;
+        // Its messages beyond the bound on unexpected data stay in its ring for receives to come. Nothing that waits
+        // for something else of this peer waits for that.
+        const bool stuck =
+            ch.main_rx.ready() && queue_->has_room() && !take_other(ch, ch.main_rx.front()) && ch.main_rx.ready();
+        if (!ch.main_rx.ready() && !ch.bulk_rx.ready())
+            finalize(ch, errc::peer_gone);
+        else if (stuck)
+            end_operations(ch, errc::peer_gone);
+        else
+            emptying = true;
+    }
+    if (transport_->waiting() || emptying) queue_->hurry();
 }
 
 // ---- peers ----------------------------------------------------------------------------------------------------
@@ -173,6 +182,7 @@ void endpoint<Transport, T>::peer_closed(std::uint64_t peer) noexcept {
     ch.main_tx.detach();
     ch.bulk_tx.detach();
     ++closing_count_;
+    count_bulk_work(ch, 1);  // the control lane is emptied, whether or not a large message waits for it
 }
 
 // The peer broke the protocol: nothing it says is believed any more, others are not affected.
@@ -185,9 +195,9 @@ template <class Transport, spi::traits T>
     queue_->hurry();
 }
 
-// Ends everything that involves the peer, each operation exactly once, and forgets its channel.
+// Ends everything that involves the peer, each operation exactly once.
 template <class Transport, spi::traits T>
-[[gnu::cold, gnu::noinline]] void endpoint<Transport, T>::finalize(channel& ch, errc why) noexcept {
+[[gnu::cold, gnu::noinline]] void endpoint<Transport, T>::end_operations(channel& ch, errc why) noexcept {
     const std::uint64_t peer = ch.peer;
     count_bulk_work(ch, -static_cast<std::int32_t>(ch.pending.size()));
     ch.pending.clear();
@@ -225,9 +235,17 @@ template <class Transport, spi::traits T>
     };
     forget(posted_tagged_, unexpected_tagged_);
     forget(posted_messages_, unexpected_messages_);
+}
 
-    if (ch.state == channel_state::closing) --closing_count_;
-    channels_[peer] = &gone_;
+// Ends everything that involves the peer and forgets its channel.
+template <class Transport, spi::traits T>
+[[gnu::cold, gnu::noinline]] void endpoint<Transport, T>::finalize(channel& ch, errc why) noexcept {
+    end_operations(ch, why);
+    if (ch.state == channel_state::closing) {
+        --closing_count_;
+        count_bulk_work(ch, -1);
+    }
+    channels_[ch.peer] = &gone_;
     queue_->unwatch(&ch, this);
     std::erase(active_table_, &ch);
     active_ = active_table_.data();

@@ -256,19 +256,21 @@ bool endpoint<Transport, T>::arrive_rendezvous(channel& ch, bool with_data) noex
         fault(ch, "announced a message beyond any limit");
         return false;
     }
-    if (incoming_.size() >= limits_.rendezvous) return false;
+    const bool alive = ch.state == channel_state::open;  // else its bytes will not come any more
+    if (alive && incoming_.size() >= limits_.rendezvous) return false;
     const std::uint64_t tag = Tagged ? packet.key : 0;
     const std::uint16_t flags = with_data ? entry::has_data : std::uint16_t{0};
     match::posted_receive* const r = posted<Tagged>().take(ch.peer, tag);
     if (r != nullptr) {
         const bool begun =
-            begin_incoming(ch, destination_of(*r), r->token, (r->user & receive_quiet) != 0, tag, body, flags);
-        if (!begun) {  // no memory: the receive has been taken out, so it must end here
-            report(r->token, op::recv, errc::no_memory, 0, ch.peer, tag, body.data, flags);
+            alive && begin_incoming(ch, destination_of(*r), r->token, (r->user & receive_quiet) != 0, tag, body, flags);
+        if (!begun) {  // the receive has been taken out, so it must end here
+            report(r->token, op::recv, alive ? errc::no_memory : errc::peer_gone, 0, ch.peer, tag,
+                   with_data ? body.data : 0, flags);
             if ((r->user & receive_scattered) != 0) piece_pool_.release(destination_of(*r).list);
         }
         posted<Tagged>().release(r);
-    } else {
+    } else if (alive) {
         unexpected_message* const u = new_unexpected(0);
         if (u == nullptr) return false;
         u->tag = tag;

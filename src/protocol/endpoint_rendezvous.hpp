@@ -43,8 +43,8 @@ bool endpoint<Transport, T>::begin_incoming(channel& ch, const destination& to, 
         return true;
     }
     in->started_ns = base::now_ns();
-    in->pulled = body.address != 0 && ch.prefers_pull(in->wanted);
-    if (in->pulled)
+    in->way = ch.choose_copy(in->wanted, body.address != 0);
+    if (in->way == copy_way::pull)
         pulls_.push_back(*in);
     else
         ask_for_segments(*in);
@@ -54,14 +54,14 @@ bool endpoint<Transport, T>::begin_incoming(channel& ch, const destination& to, 
 template <class Transport, spi::traits T>
 void endpoint<Transport, T>::ask_for_segments(incoming& in) noexcept {
     post_control(*static_cast<channel*>(in.channel), wire::kind::grant, in.sender,
-                 wire::grant_body{in.done, in.wanted, in.id});
+                 wire::grant_body{in.done, in.wanted, in.id, in.way == copy_way::streaming ? 1u : 0u});
 }
 
 // Requires room in the queue.
 template <class Transport, spi::traits T>
 void endpoint<Transport, T>::finish_incoming(incoming& in, errc outcome) noexcept {
     channel& ch = *static_cast<channel*>(in.channel);
-    if (outcome == errc::ok && in.wanted > 0) ch.record_copy(in.pulled, in.wanted, base::now_ns() - in.started_ns);
+    if (outcome == errc::ok && in.wanted > 0) ch.record_copy(in.way, in.wanted, base::now_ns() - in.started_ns);
     if (outcome == errc::ok && in.wanted < in.sent_size) outcome = errc::truncated;
     if (!in.quiet || outcome != errc::ok)
         report(in.context, op::recv, outcome, in.done, ch.peer, in.tag, in.data, in.flags);
@@ -88,7 +88,7 @@ void endpoint<Transport, T>::pull_some(incoming& in) noexcept {
     }
     if (!good) {  // forbidden or gone in mid-run: the sender is asked for the rest, or its death is noticed
         in.unlink();
-        in.pulled = false;
+        in.way = copy_way::pipeline;
         ask_for_segments(in);
         return;
     }
@@ -115,7 +115,7 @@ bool endpoint<Transport, T>::take_segment(channel& ch, std::uint32_t n) noexcept
     }
     incoming* const in = incoming_.find(packet.key);
     if (in != nullptr && in->channel == &ch) {
-        if (in->pulled || body.offset != in->done || n > in->wanted - in->done) {
+        if (in->way == copy_way::pull || body.offset != in->done || n > in->wanted - in->done) {
             fault(ch, "sent a segment that was not asked for");
             return false;
         }
@@ -137,6 +137,7 @@ void endpoint<Transport, T>::take_grant(channel& ch) noexcept {
     ch.bulk_rx.pop();
     if (o == nullptr || o->channel != &ch || o->granted || body.offset >= body.size || body.size > o->size) return;
     o->granted = true;
+    o->streaming = body.streaming != 0;
     o->receiver = body.receiver;
     o->next = body.offset;
     o->end = body.size;

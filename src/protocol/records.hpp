@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 #include <weft/status.hpp>
+#include "base/copy_streaming.hpp"
 #include "base/intrusive_list.hpp"
 #include "match/posted_list.hpp"
 #include "match/unexpected_list.hpp"
@@ -78,6 +79,14 @@ struct destination {
     }
 };
 
+// How the bytes of a large message get to the receiver.
+enum class copy_way : std::uint8_t {
+    pipeline,   // the sender copies segments into the shared area, the receiver out of it
+    streaming,  // the same, past the sender's caches
+    pull,       // the receiver reads the sender's memory
+};
+inline constexpr std::size_t copy_ways = 3;
+
 // `posted_receive::user` when a receive is out of the ordinary. The hot path tests the word against zero.
 inline constexpr std::uint32_t receive_scattered = 1u << 0;  // `buffer` points to a piece_list
 inline constexpr std::uint32_t receive_quiet = 1u << 1;      // no completion on success
@@ -94,11 +103,14 @@ struct outgoing : base::list_hook<> {  // in peer_state::granted while segments 
     std::uint64_t receiver = 0;  // the transfer's number there, once granted
     std::uint64_t next = 0, end = 0;  // bytes still to be sent
     bool granted = false;
+    bool streaming = false;  // as the grant asked
     bool quiet = false;
 
     void copy_to(std::byte* to, std::uint64_t offset, std::uint64_t n) const noexcept {
         if (list != nullptr)
             gathered_source{list, size}.copy_to(to, offset, n);
+        else if (streaming)
+            base::copy_streaming(to, source.data + offset, n);
         else
             source.copy_to(to, offset, n);
     }
@@ -120,7 +132,7 @@ struct incoming : base::list_hook<> {  // in the endpoint's list of pulls while 
     std::uint64_t started_ns = 0;
     std::uint16_t flags = 0;
     bool quiet = false;
-    bool pulled = false;
+    copy_way way = copy_way::pipeline;
 };
 
 // A message without a receive. Small payloads lie in the record, larger ones in memory of their own.

@@ -26,7 +26,7 @@ struct layout {
 static_assert(sizeof(layout) == contact_size);
 
 constexpr bool known(contact_kind k) noexcept { return k >= contact_kind::open && k <= contact_kind::close; }
-constexpr bool known(contact_reason r) noexcept { return r <= contact_reason::malformed; }
+constexpr bool known(contact_reason r) noexcept { return r <= contact_reason::descriptors; }
 
 }  // namespace
 

@@ -31,6 +31,7 @@ enum class contact_reason : std::uint32_t {
     geometry = 4,     // rings of other sizes
     memory = 5,       // cannot map the memory: limits
     malformed = 6,    // not understood
+    descriptors = 7,  // no number free for the memory's descriptor
 };
 
 struct contact {

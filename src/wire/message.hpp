@@ -77,7 +77,8 @@ struct rendezvous_body {
 struct grant_body {
     std::uint64_t offset = 0;    // first byte wanted: more than 0 when pulling stopped half-way
     std::uint64_t size = 0;      // end of the bytes wanted, at most the size announced
-    std::uint64_t receiver = 0;  // names the transfer at the receiver; comes back in segments
+    std::uint64_t receiver = 0;   // names the transfer at the receiver; comes back in segments
+    std::uint64_t streaming = 0;  // not 0: copy past the sender's caches
 };
 struct segment_body {
     std::uint64_t position = 0;  // in the bulk data area

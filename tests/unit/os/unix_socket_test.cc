@@ -326,9 +326,10 @@ TEST_F(unix_socket_test, descriptor_exhaustion_at_the_receiver) {
     std::array<std::byte, 4> room;
     const test::lowered_limit low(RLIMIT_NOFILE, static_cast<rlim_t>(event->file().get()) + 2);
     const auto got = b.receive(room);
-    ASSERT_FALSE(got);
-    EXPECT_EQ(got.error().code, errc::no_descriptors);
-    EXPECT_TRUE(test::contains(got.error().text, "RLIMIT_NOFILE")) << got.error().text;
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->size, 1U);  // the bytes are not lost
+    EXPECT_TRUE(got->descriptors_lost);
+    EXPECT_LT(got->descriptor_count, 3U);
 }
 
 TEST_F(unix_socket_test, accept_reports_exhaustion_and_recovers) {

@@ -65,7 +65,7 @@ TEST(contact, faults_are_named) {
     EXPECT_EQ(fault_of(good, 8, 2), contact_fault::version);
     EXPECT_EQ(fault_of(good, 12, 0), contact_fault::kind);
     EXPECT_EQ(fault_of(good, 12, 9), contact_fault::kind);
-    EXPECT_EQ(fault_of(good, 48, 7), contact_fault::reason);  // unknown
+    EXPECT_EQ(fault_of(good, 48, 8), contact_fault::reason);  // unknown
     EXPECT_EQ(fault_of(good, 48, 1), contact_fault::reason);  // an open has none
     EXPECT_EQ(fault_of(good, 88 + 127, 'x'), contact_fault::text);
     contact nobody = sample();
