@@ -30,10 +30,11 @@ class port {
     port(const port&) = delete;
     port& operator=(const port&) = delete;
 
-    // The first segments are short, so that the receiver starts early; then long ones, which copy faster.
-    static std::uint32_t segment_size(std::uint64_t done, std::uint64_t size) noexcept {
+    // The first segments are short, so that the receiver starts early; then, when `done` bytes of the message are on
+    // their way, long ones, which copy faster.
+    static std::uint32_t segment_size(std::uint64_t done, std::uint64_t left) noexcept {
         const std::uint64_t step = std::clamp<std::uint64_t>(done, limits::segment_first, limits::segment_max);
-        return static_cast<std::uint32_t>(std::min(step, size - done));
+        return static_cast<std::uint32_t>(std::min(step, left));
     }
 
     std::uint32_t eager_max() const noexcept { return domain_->settings().eager_max; }

@@ -53,8 +53,10 @@ bool endpoint<Transport, T>::begin_incoming(channel& ch, const destination& to, 
 
 template <class Transport, spi::traits T>
 void endpoint<Transport, T>::ask_for_segments(incoming& in) noexcept {
+    const std::uint64_t how =
+        (in.way == copy_way::streaming ? wire::grant_streaming : 0u) | (incoming_.size() > 1 ? wire::grant_long : 0u);
     post_control(*static_cast<channel*>(in.channel), wire::kind::grant, in.sender,
-                 wire::grant_body{in.done, in.wanted, in.id, in.way == copy_way::streaming ? 1u : 0u});
+                 wire::grant_body{in.done, in.wanted, in.id, how});
 }
 
 // Requires room in the queue.
@@ -119,6 +121,9 @@ bool endpoint<Transport, T>::take_segment(channel& ch, std::uint32_t n) noexcept
             fault(ch, "sent a segment that was not asked for");
             return false;
         }
+        // The copy takes longer than a line's way here: what is looked at next comes meanwhile.
+        ch.bulk_rx.ask_for_one(1);
+        ch.main_rx.ask_for_one(0);
         in->to.copy_from(from, body.offset, n);
         in->done += n;
     }
@@ -137,7 +142,8 @@ void endpoint<Transport, T>::take_grant(channel& ch) noexcept {
     ch.bulk_rx.pop();
     if (o == nullptr || o->channel != &ch || o->granted || body.offset >= body.size || body.size > o->size) return;
     o->granted = true;
-    o->streaming = body.streaming != 0;
+    o->streaming = (body.how & wire::grant_streaming) != 0;
+    o->long_segments = (body.how & wire::grant_long) != 0;
     o->receiver = body.receiver;
     o->next = body.offset;
     o->end = body.size;
@@ -162,7 +168,7 @@ template <class Transport, spi::traits T>
 void endpoint<Transport, T>::push_segments(channel& ch) noexcept {
     while (!ch.granted.empty() && queue_->has_room()) {
         outgoing& o = ch.granted.front();
-        const std::uint32_t n = Transport::segment_size(o.next, o.end);
+        const std::uint32_t n = Transport::segment_size(o.long_segments ? o.end : o.next, o.end - o.next);
         if (!ch.bulk_tx.has_slot() && !ch.bulk_tx.refresh()) return;
         std::uint64_t position = 0;
         std::byte* room = ch.bulk_tx.reserve(n, position);
@@ -171,6 +177,7 @@ void endpoint<Transport, T>::push_segments(channel& ch) noexcept {
             room = ch.bulk_tx.reserve(n, position);
             if (room == nullptr) return;
         }
+        ch.bulk_rx.ask_for_one(0);  // as in take_segment()
         o.copy_to(room, o.next, n);
         ch.bulk_tx.put_body(wire::kind::segment, o.receiver, wire::segment_body{position, o.next}, n);
         ch.bulk_tx.commit_data();

@@ -103,7 +103,7 @@ struct outgoing : base::list_hook<> {  // in peer_state::granted while segments 
     std::uint64_t receiver = 0;  // the transfer's number there, once granted
     std::uint64_t next = 0, end = 0;  // bytes still to be sent
     bool granted = false;
-    bool streaming = false;  // as the grant asked
+    bool streaming = false, long_segments = false;  // as the grant asked
     bool quiet = false;
 
     void copy_to(std::byte* to, std::uint64_t offset, std::uint64_t n) const noexcept {

@@ -74,11 +74,14 @@ struct rendezvous_body {
     std::uint64_t address = 0;  // of the bytes in the sender's memory, 0 if they are not contiguous
     std::uint64_t data = 0;
 };
+inline constexpr std::uint64_t grant_streaming = 1;  // copy past the sender's caches
+// Long segments from the start: the receiver is busy with other transfers until they come.
+inline constexpr std::uint64_t grant_long = 2;
 struct grant_body {
     std::uint64_t offset = 0;    // first byte wanted: more than 0 when pulling stopped half-way
     std::uint64_t size = 0;      // end of the bytes wanted, at most the size announced
     std::uint64_t receiver = 0;   // names the transfer at the receiver; comes back in segments
-    std::uint64_t streaming = 0;  // not 0: copy past the sender's caches
+    std::uint64_t how = 0;       // grant_streaming, grant_long
 };
 struct segment_body {
     std::uint64_t position = 0;  // in the bulk data area
